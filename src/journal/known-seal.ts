@@ -10,7 +10,7 @@ export const KNOWN_SEAL_FILE = 'newest-seal.json';
 const EVERY_MS = SECOND_MS;
 
 /** A seal that stood when this node knew it. `at` in milliseconds since 1970. */
-export interface KnownSeal extends Pick<Seal, 'number' | 'last_entry' | 'hash'> {
+interface KnownSeal extends Pick<Seal, 'number' | 'last_entry' | 'hash'> {
   at: number;
 }
 
@@ -25,7 +25,7 @@ export function knownSeal(storage: string): KnownSeal | undefined {
   }
 }
 
-/** Keeps what it is told each second, and at the stop. It asks no store, so that a store which is gone or went back keeps nothing from it. */
+/** Keeps what it is told each second, and at the stop. It asks no store: one that is gone or went back does not hold it up. */
 export class SealKeeper {
   readonly #storage: string;
   readonly #clock: Clock;

@@ -24,11 +24,11 @@ export async function vouchedIn(storage: string): Promise<Vouched[]> {
   const known = knownSeal(storage);
   const checkpoint = await new CheckpointLookup(storage).newest();
   const all: Vouched[] = [];
-  if (known) all.push({ ...known, at: formatTimestamp(known.at), isSigned: false });
   if (checkpoint) {
     const { seal: number, last_entry, hash, signed_at: at } = checkpoint;
     all.push({ number, last_entry, hash, at, isSigned: true });
   }
+  if (known) all.push({ ...known, at: formatTimestamp(known.at), isSigned: false });
   return all.sort((one, other) => other.number - one.number);
 }
 

@@ -61,8 +61,7 @@ function recordRestored(configuration: Configuration): Promise<Required<OtherHis
       checkpoint_seal: vouched.number,
       checkpoint_entry: vouched.last_entry,
       checkpoint_hash: vouched.hash,
-      signed_at: vouched.isSigned ? vouched.at : null,
-      known_at: vouched.isSigned ? null : vouched.at,
+      [vouched.isSigned ? 'signed_at' : 'known_at']: vouched.at,
     };
     await journal.commit((transaction) =>
       transaction.record({ ...OPERATOR, action: 'history.restored', subject: 'history', facts }),
