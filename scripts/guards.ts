@@ -41,7 +41,7 @@ export const GUARDS: readonly Guard[] = [
     file: 'lib/money.ts',
     text: 'if (parts && Number(parts[1]) > MAXIMUM_MINOR / 100)',
     broken: 'if (parts && Number(parts[1]) > MAXIMUM_MINOR)',
-    red: ['payments/api/create-fields', 'specification/payment'],
+    red: ['payments/api/create', 'specification/endpoints', 'review/admin/record-money'],
   },
   {
     matter: 'money',
@@ -49,7 +49,7 @@ export const GUARDS: readonly Guard[] = [
     file: 'lib/money.ts',
     text: '(parts[2]?.length ?? 0) > 2',
     broken: '(parts[2]?.length ?? 0) > 3',
-    red: ['payments/api/create-fields', 'specification/payment'],
+    red: ['payments/api/create', 'specification/endpoints', 'review/admin/record-money'],
   },
   {
     matter: 'money',
@@ -57,7 +57,7 @@ export const GUARDS: readonly Guard[] = [
     file: 'lib/money.ts',
     text: "if (fraction !== '00' && !hasMinorUnit(currency))",
     broken: 'if (false)',
-    red: ['payments/api/create-fields', 'specification/payment'],
+    red: ['payments/api/create', 'specification/endpoints', 'review/admin/record-money'],
   },
   {
     matter: 'money',
@@ -65,7 +65,7 @@ export const GUARDS: readonly Guard[] = [
     file: 'lib/money.ts',
     text: "const number = (group === undefined ? typed : typed.replaceAll(group, ''))",
     broken: 'const number = typed',
-    red: ['review/fields', 'review/pages/record-money', 'review/record-money'],
+    red: ['statements/matching/meaning', 'review/pages/record-money'],
   },
   {
     matter: 'money',
@@ -153,7 +153,7 @@ export const GUARDS: readonly Guard[] = [
     file: 'merchants/directory.ts',
     text: 'key.revoked_at !== null || this.#distrusted',
     broken: 'this.#distrusted',
-    red: ['merchants/api/api-keys', 'merchants/directory'],
+    red: ['merchants/api/api-keys', 'merchants/directory', 'merchants/follow'],
   },
   {
     matter: 'permission',

@@ -138,6 +138,7 @@ const ROWS: Row[] = [
   { route: 'POST /v1/test/payments/:payment_id/approve', expected: MERCHANTS, in: 409 },
   { route: 'POST /v1/test/payments/:payment_id/reject', expected: MERCHANTS, in: 409, body: {} },
   { route: 'POST /v1/test/payments/:payment_id/expire', expected: MERCHANTS, in: 409 },
+  { route: 'POST /v1/test/payments/:payment_id/request_link', expected: MERCHANTS, in: 409 },
   { route: 'GET /v1/api_keys', expected: MERCHANTS, in: 200 },
   { route: 'POST /v1/api_keys', expected: MERCHANTS, in: 422, body: { name: 1 } },
   { route: 'GET /v1/api_keys/:key_id', expected: MERCHANTS, in: 404 },
@@ -357,6 +358,8 @@ const ROWS: Row[] = [
     expected: FORMS_ADMINISTER,
     in: 422,
   },
+  // Last: it opens the payment again that the others find decided.
+  { route: 'POST /v1/test/payments/:payment_id/record', expected: MERCHANTS, in: 200 },
 ];
 
 /** A key whose page can be looked at, for the form on it that nobody fills in. */

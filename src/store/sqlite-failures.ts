@@ -1,8 +1,15 @@
 // What an error of SQLite's means to the caller: its result codes in the words of the port.
 import { DatabaseError, type DatabaseFailure, StoreUnfit } from './database.ts';
 
-/** SQLITE_BUSY: another connection holds the lock. */
-export const BUSY = 5;
+const BUSY = 5;
+/** The primary code in the low byte of an extended one, such as SQLITE_BUSY_RECOVERY: another connection goes through the log. */
+const PRIMARY_CODES = 256;
+
+/** Whether another connection holds the lock. */
+export function isBusy(error: unknown): boolean {
+  return ((error as { errcode?: number }).errcode ?? 0) % PRIMARY_CODES === BUSY;
+}
+
 /** SQLite's primary result codes (https://sqlite.org/rescode.html). */
 const FAILURE_OF_CODE: Record<number, DatabaseFailure> = {
   5: 'unavailable', // BUSY

@@ -12,7 +12,7 @@ import {
 } from './database.ts';
 import { FilesInPlace } from './files-in-place.ts';
 import { Connection } from './sqlite-connection.ts';
-import { asDatabaseError, asOpeningError, BUSY } from './sqlite-failures.ts';
+import { asDatabaseError, asOpeningError, isBusy } from './sqlite-failures.ts';
 import { sqliteFaults } from './sqlite-integrity.ts';
 import { WriteAheadLog } from './write-ahead-log.ts';
 
@@ -247,7 +247,7 @@ class Sqlite implements Database {
         this.#writer.raw.exec('begin immediate');
         return;
       } catch (error) {
-        if ((error as { errcode?: number }).errcode !== BUSY || monotonicMs() > deadline) throw error;
+        if (!isBusy(error) || monotonicMs() > deadline) throw error;
         await new Promise((resolve) => setTimeout(resolve, BUSY_RETRY_MS));
       }
     }

@@ -2,7 +2,7 @@
 import { chmodSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { DatabaseError, StoreUnfit } from './database.ts';
-import { asDatabaseError, BUSY, isNoDatabase } from './sqlite-failures.ts';
+import { asDatabaseError, isBusy, isNoDatabase } from './sqlite-failures.ts';
 
 /**
  * Holds a store for one server: an exclusive lock on `file` that the operating system drops when the process ends, however
@@ -17,7 +17,7 @@ export function lockStore(file: string): () => void {
     lock.exec('pragma locking_mode = exclusive; pragma journal_mode = memory; begin exclusive');
     return () => lock.close();
   } catch (error) {
-    if ((error as { errcode?: number }).errcode === BUSY)
+    if (isBusy(error))
       throw new DatabaseError('unavailable', `another server holds the store (${file}): stop it first`);
     if (isNoDatabase(error))
       throw new StoreUnfit(`${file} is damaged. It holds nothing but the lock: remove it, and start again`);
