@@ -150,9 +150,9 @@ export const GUARDS: readonly Guard[] = [
   {
     matter: 'permission',
     keeps: 'a revoked key is refused',
-    file: 'merchants/directory.ts',
-    text: 'key.revoked_at !== null || this.#distrusted',
-    broken: 'this.#distrusted',
+    file: 'merchants/stored-key.ts',
+    text: 'return (key.revoked_at ?? null) !== null || (key.expires_at',
+    broken: 'return (key.expires_at',
     red: ['merchants/api/api-keys', 'merchants/directory', 'merchants/follow'],
   },
   {
@@ -178,10 +178,10 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     matter: 'permission',
-    keeps: 'an invitation is used once',
+    keeps: 'an invitation ends',
     file: 'merchants/invite.ts',
-    text: 'found?.used_at === null && found.revoked_at === null ? found : undefined',
-    broken: 'found',
+    text: 'used_at === null && revoked_at === null && expires_at > now;',
+    broken: 'used_at === null && revoked_at === null;',
     red: ['merchants/registration/register', 'merchants/pages/invitations', 'operate/commands/invites'],
   },
   {

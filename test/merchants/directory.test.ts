@@ -3,7 +3,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { newSecret } from '../../src/lib/secrets.ts';
 import { Directory } from '../../src/merchants/directory.ts';
-import { keyDigest, keyId, type MerchantWithKeys, type Mode } from '../../src/merchants/merchant.ts';
+import {
+  DEVELOPMENT_KEY,
+  keyDigest,
+  keyId,
+  type MerchantWithKeys,
+  type Mode,
+} from '../../src/merchants/merchant.ts';
 import { newMerchant } from '../../src/merchants/register.ts';
 import { keyRow, type StoredKey } from '../../src/merchants/stored-key.ts';
 
@@ -52,6 +58,16 @@ test('a key that both name is of the mode that the configuration says, in develo
   development.putMerchant({ ...registered('mer_file') });
   development.putKey(stored({ mode: 'live' }));
   assert.equal(development.find(KEY, NOW)!.key.mode, 'test');
+});
+
+test('the public development key opens nothing that the configuration does not name, whatever the store says', () => {
+  const directory = new Directory([]);
+  directory.putMerchant(registered('mer_file'));
+  const given = { merchantId: 'mer_file', name: null, expires_at: null, last_four: null, made_by: null };
+  directory.putKey(stored());
+  directory.putKey(keyRow(keyDigest(DEVELOPMENT_KEY), { ...given, mode: 'test' }, NOW));
+  assert.ok(directory.find(KEY, NOW));
+  assert.equal(directory.find(DEVELOPMENT_KEY, NOW), undefined);
 });
 
 test('a row never takes the place of a newer one', () => {

@@ -5,6 +5,7 @@ import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HistoryBroken } from '../../src/journal/verify.ts';
+import { takeTurn } from '../../src/merchants/acting-key.ts';
 import { changeMerchantState } from '../../src/merchants/suspend.ts';
 import { type Nodes, startNodes } from '../campaigns/nodes.ts';
 import { open, send } from '../support/customer.ts';
@@ -89,6 +90,16 @@ describe('a suspended merchant', () => {
     for (const one of results)
       if (one.status === 'rejected') assert.equal(one.reason.code, 'invalid_status', String(one.reason));
     await nodes.harness.verify();
+  });
+
+  test('A key of a suspended merchant makes no other, though its request came before the node heard of it.', async () => {
+    const { journal, directory } = nodes.services[0]!;
+    const { key } = directory.find(KEY, nodes.harness.clock.now())!;
+    const act = { actor: 'merchant:mer_development', request_id: null, key };
+    await journal.commit((transaction) => takeTurn(transaction, 'mer_development', act));
+    await change('suspended', 'Again');
+    const late = journal.commit((transaction) => takeTurn(transaction, 'mer_development', act));
+    await assert.rejects(late, { code: 'forbidden' });
   });
 
   test('A state that somebody changed behind its back is found.', async () => {
