@@ -210,10 +210,10 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     matter: 'permission',
-    keeps: 'whoever is disabled is signed out',
-    file: 'administrators/session.ts',
-    text: '  if (!owner || owner.disabled_at !== null) return undefined;\n  const { id, name, email, role } = owner;',
-    broken: '  if (!owner) return undefined;\n  const { id, name, email, role } = owner;',
+    keeps: 'whoever is disabled does not sign in with a password that was right before',
+    file: 'administrators/sign-in.ts',
+    text: 'if (!administrator || administrator.disabled_at !== null) return undefined;',
+    broken: 'if (!administrator) return undefined;',
     red: ['administrators/sign-in', 'administrators/pages/session', 'operate/commands/administrators'],
   },
   {
