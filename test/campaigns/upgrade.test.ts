@@ -231,7 +231,12 @@ async function olderBackup({ storage }: Store): Promise<string> {
   const list = {
     ...{ made_at: '2026-01-01T00:00:00+00:00', version: '0.0.0', engine: 'sqlite', storage, files },
     ...{ schema: knownMigrations().length - 1, entries: PAST_PAYMENTS, seals: PAST_PAYMENTS },
-    ...{ newest_entry_at: null, first_seal: null, newest_seal: null },
+    ...{
+      newest_entry_at: null,
+      first_seal: null,
+      newest_seal: null,
+      keys: { checkpoint: null, secrets: [] },
+    },
   };
   writeFileSync(join(backup, 'backup.json'), JSON.stringify(list));
   return backup;
