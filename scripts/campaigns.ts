@@ -14,8 +14,8 @@ const ALONE = ['crash', 'many-connections', 'overload'];
 /** Tests of `npm test` whose chance takes more here: the size of their short form, as `COUNTERFOIL_RUNS`. */
 const SAMPLES: Record<string, number> = {
   'test/checkout/injection.test.ts': 520,
-  'test/statements/mutated-files.test.ts': 10_000,
-  'test/statements/round-trip.test.ts': 1000,
+  'packages/bank-statements/test/mutated-files.test.ts': 10_000,
+  'packages/bank-statements/test/round-trip.test.ts': 1000,
 };
 /** How many of the other campaigns run at the same time; each starts several processes. */
 const AT_ONCE = 3;
