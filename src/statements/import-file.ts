@@ -8,9 +8,11 @@ import type {
   Statement,
   StatementFault,
 } from '#bank-statements';
+import { overviewOf, signedAmount } from '#bank-statements';
 import type { Act } from '../journal/audit-entry.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Transaction } from '../journal/transaction.ts';
+import { counted } from '../lib/counted.ts';
 import type { MethodSettings } from '../payments/methods/method.ts';
 import { DatabaseError } from '../store/database.ts';
 import { ownAccount } from './account.ts';
@@ -85,7 +87,7 @@ export function checkFile(
     ),
     faults: [
       ...faults,
-      ...unseen.map(({ file, headerLine = 0 }) => ({ file, line: headerLine, text: UNSEEN })),
+      ...unseen.map((one) => unseenFault(one, statements)),
       ...statements.flatMap(({ file, faults }) => faults.map((fault) => ({ file, ...fault }))),
       ...ours.filter(({ own }) => own === undefined).map(({ statement }) => strangerFault(statement)),
       ...gapFaults(statements),
@@ -99,6 +101,17 @@ export function checkFile(
 
 const UNSEEN =
   'This CSV file is of no export that is known by its columns, so look how it is read before it is imported: in the console, or by counterfoil statements import, which shows it and takes --confirm.';
+
+function unseenFault({ file, headerLine = 0 }: CsvSeen, statements: readonly Statement[]): FileFault {
+  const sums = statements
+    .filter((one) => one.file === file)
+    .map((one) => {
+      const { lines, creditMinor, debitMinor } = overviewOf(one);
+      const money = `${signedAmount(creditMinor)} in and ${signedAmount(debitMinor)} out`;
+      return `${counted(lines, 'line')}, ${money} ${one.account.currency ?? ''}`.trim();
+    });
+  return { file, line: headerLine, text: `${UNSEEN} As it is read: ${sums.join('; ')}.` };
+}
 
 function strangerFault({ file, account, lines }: Statement): FileFault {
   const name = account.iban ?? account.other;

@@ -36,7 +36,7 @@ export function decodingOf(bytes: Uint8Array, chosen?: Encoding): Decoding {
     return {
       encoding: 'utf-8',
       isLoose: true,
-      note: `The file is UTF-8 but for ${invalid} bytes, which are shown as \ufffd.`,
+      note: `The file is UTF-8 but for ${invalid === 1 ? 'one byte' : `${invalid} bytes`}, shown as \ufffd.`,
     };
   const { encoding, isSure } = guessEncoding(bytes, (part, one) => decodeWhole(part, one));
   const note = `The letters are read as ${encoding}, which the bytes do not tell for certain. If names look wrong, choose the encoding.`;

@@ -33,7 +33,8 @@ function camtText(lines: readonly WrittenLine[], message: string, random: Seeded
   const entries = lines.map(({ day, minor, direction, isPending, name, text, bank }) => {
     const kind = direction === 'credit' ? 'Dbtr' : 'Cdtr';
     const written = oneOf(random, `<Dt>${day}</Dt>`, `<DtTm>${day}T23:30:00-05:00</DtTm>`);
-    const amount = minor % 100 === 0 && random.chance(0.5) ? String(minor / 100) : formatAmount(minor);
+    const whole = minor % 100 === 0 && random.chance(0.5) ? String(minor / 100) : formatAmount(minor);
+    const amount = random.chance(0.3) ? whole.replace(/^0\./, '.') : whole;
     return `<Ntry><Amt Ccy="EUR">${amount}</Amt><CdtDbtInd>${direction === 'credit' ? 'CRDT' : 'DBIT'}</CdtDbtInd><Sts>${status(isPending ? 'PDNG' : 'BOOK')}</Sts>
 <BookgDt>${written}</BookgDt><AcctSvcrRef>${bank}</AcctSvcrRef><NtryDtls><TxDtls><RltdPties><${kind}>${party(escaped(name))}</${kind}></RltdPties>
 <RmtInf><Ustrd>${escaped(text)}</Ustrd></RmtInf></TxDtls></NtryDtls></Ntry>`;
@@ -60,7 +61,7 @@ function mt940Text(lines: readonly WrittenLine[], random: SeededRandom): string 
     const parties = pieces(name, 27).map((piece, i) => `${separator}${32 + i}${piece}`);
     const information = `166${[...purpose, ...parties].join('')}`;
     return [
-      `:61:${short(day)}${random.chance(0.7) ? day.slice(5).replace('-', '') : ''}${mark}${random.chance(0.3) ? 'R' : ''}${amount.replace('.', ',')}NTRFNONREF//${bank}`,
+      `:61:${short(day)}${oneOf(random, day.slice(5).replace('-', ''), '', '    ')}${mark}${random.chance(0.3) ? 'R' : ''}${amount.replace('.', oneOf(random, ',', ',', '.'))}${oneOf(random, 'NTRF', ' NTRF', 'NET ')}NONREF//${bank}`,
       ...pieces(`:86:${information}`, 65),
     ];
   });
@@ -72,15 +73,26 @@ function ofxText(lines: readonly WrittenLine[], version: 1 | 2, random: SeededRa
     `<${name}>${value}${version === 2 ? `</${name}>` : oneOf(random, '', '\n')}`;
   const sign = (minor: number, direction: string) =>
     `${direction === 'debit' && minor !== 0 ? '-' : oneOf(random, '', '+')}${formatAmount(minor).replace('.', oneOf(random, '.', ','))}`;
+  // Some banks close neither the transactions nor their list.
+  const [end, listEnd] =
+    version === 1
+      ? oneOf(
+          random,
+          ['</STMTTRN>', '</BANKTRANLIST>'],
+          ['</STMTTRN>', ''],
+          ['', '</BANKTRANLIST>'],
+          ['', ''],
+        )
+      : ['</STMTTRN>', '</BANKTRANLIST>'];
   const rows = lines.map(
     ({ day, minor, direction, name, text, bank }) =>
-      `<STMTTRN>${tag('TRNTYPE', 'OTHER')}${tag('DTPOSTED', day.replaceAll('-', '') + oneOf(random, '', '235959.000[-5:EST]'))}${tag('TRNAMT', sign(minor, direction))}${tag('FITID', bank)}${tag('NAME', escaped(name))}${tag('MEMO', escaped(text))}</STMTTRN>\n`,
+      `<STMTTRN>${tag('TRNTYPE', 'OTHER')}${tag('DTPOSTED', day.replaceAll('-', '') + oneOf(random, '', '235959.000[-5:EST]'))}${tag('TRNAMT', sign(minor, direction))}${tag('FITID', bank)}${tag('NAME', escaped(name))}${tag('MEMO', escaped(text))}${end}\n`,
   );
   const head =
     version === 1
       ? 'OFXHEADER:100\nVERSION:102\n\n'
       : '<?xml version="1.0"?>\n<?OFX OFXHEADER="200" VERSION="220"?>\n';
-  return `${head}<OFX><STMTRS>${tag('CURDEF', 'EUR')}<BANKACCTFROM>${tag('ACCTID', WRITTEN_ACCOUNT)}</BANKACCTFROM><BANKTRANLIST>${rows.join('')}</BANKTRANLIST></STMTRS></OFX>`;
+  return `${head}<OFX><STMTRS>${tag('CURDEF', 'EUR')}<BANKACCTFROM>${tag('ACCTID', WRITTEN_ACCOUNT)}</BANKACCTFROM><BANKTRANLIST>${rows.join('')}${listEnd}</STMTRS></OFX>`;
 }
 
 /** How a CSV file was written, which a reader may not know. */
@@ -89,6 +101,20 @@ export interface CsvWritten {
   decimal: 'comma' | 'point';
   sign: 'signed' | 'brackets' | 'columns' | 'mark';
 }
+
+/** Names of columns: day, who, what for, amount, money out, money in, currency. */
+const NAMES = [
+  'Booking date|Name|Description|Amount|Debit|Credit|Currency',
+  'Buchungstag|Empfänger|Verwendungszweck|Betrag|Soll|Haben|Währung',
+  'Date de comptabilisation|Contrepartie|Libellé|Montant|Débit|Crédit|Devise',
+  'Data contabile|Beneficiario|Descrizione|Importo|Dare|Avere|Divisa',
+  'Fecha contable|Beneficiario|Concepto|Importe|Cargo|Abono|Divisa',
+  'Boekdatum|Naam tegenpartij|Omschrijving|Bedrag|Af|Bij|Munt',
+  'Data lançamento|Beneficiário|Descrição|Valor|Débito|Crédito|Moeda',
+  'Data operacji|Kontrahent|Opis transakcji|Kwota|Obciążenia|Uznania|Waluta',
+  'Datum zaúčtování|Název protiúčtu|Zpráva|Částka|Debet|Kredit|Měna',
+  'Bokföringsdag|Mottagare|Beskrivning|Belopp|Ut|In|Valuta',
+];
 
 function csvText(lines: readonly WrittenLine[], how: CsvWritten, random: SeededRandom): string {
   const delimiter = oneOf(random, ';', ',', '\t', '|');
@@ -116,16 +142,11 @@ function csvText(lines: readonly WrittenLine[], how: CsvWritten, random: SeededR
     if (how.sign === 'mark') return [text, isOut ? 'S' : 'H'];
     return [isOut ? (how.sign === 'signed' ? `-${text}` : `(${text})`) : text, ''];
   };
-  const names = how.sign === 'columns' ? ['Debit', 'Credit'] : ['Amount', 'S/H'];
-  const head = [
-    'Booking date',
-    'Name',
-    'Description',
-    ...names,
-    'Currency',
-    'Transaction ID',
-    'IBAN Auftragskonto',
-  ];
+  const [dayName, who, what, amount, debit, credit, currency] = oneOf(random, ...NAMES).split(
+    '|',
+  ) as string[];
+  const names = how.sign === 'columns' ? [debit!, credit!] : [amount!, 'S/H'];
+  const head = [dayName!, who!, what!, ...names, currency!, 'Transaction ID', 'IBAN Auftragskonto'];
   const rows = lines.map((line) => [
     day(line.day),
     line.name,
