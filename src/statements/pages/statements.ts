@@ -40,15 +40,6 @@ export async function statementsPage(context: StatementContext): Promise<Outcome
         : await otherList(context, state, asked.after);
   const content = html`${await doneLine(context)}
 <h1>Statements</h1>
-${
-  sums.length === 0
-    ? html`<div class="empty"><p>No statement has been imported yet.</p></div>`
-    : html`${sumTable(context, sums)}
-<section class="block" aria-labelledby="lines-heading"><h2 id="lines-heading">${asked.q === undefined ? STATE_NAMES[state] : 'Found'}</h2>
-${searchForm(context, asked.q)}
-${asked.q === undefined && stateForm(context, state)}
-${list}</section>`
-}
 <p class="actions">${
     mayDecide &&
     html`<a class="${look}" href="${address(`${STATEMENTS_PATH}/import`)}" data-key="u">Import statements</a>
@@ -57,7 +48,16 @@ ${list}</section>`
     sums.length > 0 &&
     html`<a class="secondary" href="${address(REPORT_PATH)}">Report</a>
 <a class="secondary" href="${address(`${STATEMENTS_PATH}/export`)}" data-key="d">Download lines</a>`
-  }</p>`;
+  }</p>
+${
+  sums.length === 0
+    ? html`<div class="empty"><p>No statement has been imported yet.</p></div>`
+    : html`${sumTable(context, sums)}
+<section class="block" aria-labelledby="lines-heading"><h2 id="lines-heading">${asked.q === undefined ? STATE_NAMES[state] : 'Found'}</h2>
+${searchForm(context, asked.q)}
+${asked.q === undefined && stateForm(context, state)}
+${list}</section>`
+}`;
   return { title: 'Statements', content, place: STATEMENTS_PATH };
 }
 
