@@ -149,11 +149,11 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     matter: 'permission',
-    keeps: 'a revoked key is refused',
-    file: 'merchants/stored-key.ts',
-    text: 'return (key.revoked_at ?? null) !== null || (key.expires_at',
-    broken: 'return (key.expires_at',
-    red: ['merchants/api/api-keys', 'merchants/directory', 'merchants/follow'],
+    keeps: 'a key whose row was edited in the store opens nothing',
+    file: 'merchants/directory.ts',
+    text: ' || this.#distrusted.has(key.id)) return undefined;',
+    broken: ') return undefined;',
+    red: ['security/edited-access', 'merchants/follow', 'merchants/directory'],
   },
   {
     matter: 'permission',

@@ -35,6 +35,7 @@ async function forgetKeys(store: Store): Promise<void> {
      drop index payments_by_payer_name; drop index payments_by_bank_reference;
      drop index payments_announced; alter table payments drop column pay_by;
      alter table payments drop column received_minor; alter table payments drop column announced_at;
+     alter table payments drop column returned_minor;
      alter table payments drop column payer_name; alter table payments drop column bank_reference;
      delete from schema_migrations where version >= ${KEYS_SINCE}`,
   );

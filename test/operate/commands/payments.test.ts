@@ -52,7 +52,7 @@ describe('looking at one payment and one request', () => {
     const story = text.split('2 entries:\n')[1]!.trimEnd().split('\n');
     assert.match(
       story[0]!,
-      /^\d{4}-.*\+00:00 {2}Development Shop created the payment with the key key_\w+\. +entry \d+, req_/,
+      /^\d+ \w+ \d{4}, \d\d:\d\d UTC {2}Development Shop created the payment with the key key_\w+\. +entry \d+, req_/,
     );
     assert.ok(story[0]!.endsWith(created) && story[1]!.endsWith(cancelled), text);
     assert.match(story[1]!, /Development Shop cancelled it\./);
