@@ -1,30 +1,25 @@
 // A stream of wrong passwords from many networks: it leaves a bounded number of entries, and guesses no more for that.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { RECORDED_A_MINUTE, startFailureTally } from '../../src/administrators/failure-tally.ts';
 import { failuresSince, STRANGER } from '../../src/administrators/failures.ts';
 import { checkPassword, type Parts } from '../../src/administrators/sign-in.ts';
 import { silent } from '../../src/lib/log.ts';
-import { type Harness, startHarness } from '../support/harness.ts';
+import { sharedHarness } from '../support/harness.ts';
 import { PASSWORD } from '../support/password.ts';
 import { addPerson, partsOf, refusalOf } from './people.ts';
 
 describe('wrong passwords from many networks', () => {
-  let harness: Harness;
+  const harness = sharedHarness('sqlite', { isVerified: true });
   let parts: Parts;
   let emails: string[];
   before(async () => {
-    harness = await startHarness('sqlite');
     parts = partsOf(harness);
     emails = [];
     for (let i = 0; i < 8; i++) {
       const { administrator } = await addPerson(parts, { email: `dee${i}@example.org` });
       emails.push(administrator.email);
     }
-  });
-  after(async () => {
-    await harness.verify();
-    await harness.close();
   });
 
   const count = async (action: string) => {

@@ -1,25 +1,23 @@
 // "I have sent the transfer" is never thrown away, and can be taken back while nothing was received.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import { approve } from '../../src/review/decide.ts';
 import { announcedLate } from '../../src/review/queries.ts';
 import { addPerson, type Person, post } from '../support/admin.ts';
 import { type CheckoutPage, FROM_OUR_PAGE, open, send, TYPED } from '../support/customer.ts';
-import { type Harness, startHarness } from '../support/harness.ts';
+import { sharedHarness } from '../support/harness.ts';
 import { ANA, haveReviewers } from '../support/reviewers.ts';
 import { createAt, KEYS, SHOP } from '../support/shop.ts';
 
 const LIFE_S = 300;
 const KEPT = 'Do not send the transfer again';
 
-let service: Harness;
+const service = sharedHarness('sqlite', { configuration: `${SHOP}\ncheckout_forms_per_payment: 3\n` });
 let ana: Person;
 before(async () => {
-  service = await startHarness('sqlite', { configuration: `${SHOP}\ncheckout_forms_per_payment: 3\n` });
   ana = await addPerson(service, 'administrator');
   await haveReviewers(service.service);
 });
-after(() => service.close());
 
 const make = () => createAt(service, 'transfer', { amount: 49.9, expires_in: LIFE_S });
 const paymentOf = async (id: string) =>

@@ -1,20 +1,19 @@
 // Days and clock times that people read: one zone on every page, in every export and in every message.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import { momentsIn } from '../../src/lib/moments.ts';
 import { DAY_MS, dateIn, formatTimestamp, formatTimestampIn, MINUTE_MS } from '../../src/lib/time.ts';
 import { exportPayments } from '../../src/review/export.ts';
 import { addPerson, type Person, post, sentForReview } from '../support/admin.ts';
 import { readCsvRows } from '../support/csv.ts';
 import { open } from '../support/customer.ts';
-import { type Harness, KEY, startHarness } from '../support/harness.ts';
+import { KEY, sharedHarness } from '../support/harness.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
 
 const ZONE = 'Europe/Berlin';
-let service: Harness;
+const service = sharedHarness('sqlite', { configuration: `\ntime_zone: ${ZONE}\n` });
 let ana: Person;
 before(async () => {
-  service = await startHarness('sqlite', { configuration: `\ntime_zone: ${ZONE}\n` });
   ana = await addPerson(service, 'administrator', 'Ana');
   service.clock.stop();
   // To four minutes past midnight in Berlin, which is the day before in UTC.
@@ -25,7 +24,6 @@ before(async () => {
   )!;
   service.clock.advance(start + 4 * MINUTE_MS - now);
 });
-after(() => service.close());
 
 async function exported(): Promise<Record<string, string>[]> {
   let text = '';

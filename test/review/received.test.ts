@@ -1,16 +1,14 @@
 // What was received and what is due, as the payment, its events and administrators' programs tell it.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import { addPerson, type Person, post, sentForReview } from '../support/admin.ts';
-import { type Harness, startHarness } from '../support/harness.ts';
+import { sharedHarness } from '../support/harness.ts';
 
-let service: Harness;
+const service = sharedHarness('sqlite', { configuration: '\ntime_zone: Europe/Berlin\n' });
 let ana: Person;
 before(async () => {
-  service = await startHarness('sqlite', { configuration: '\ntime_zone: Europe/Berlin\n' });
   ana = await addPerson(service, 'administrator');
 });
-after(() => service.close());
 
 const paymentOf = async (id: string) => (await service.request(`/v1/payments/${id}`)).json.data;
 const sums = ({ amount_received, amount_due }: Record<string, unknown>) => [amount_received, amount_due];

@@ -1,6 +1,6 @@
 // What gives access is held against its record: a row that was edited in the store itself lets nobody in, on any node.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { findPrincipal } from '../../src/administrators/session.ts';
 import { createToken, findTokenPrincipal } from '../../src/administrators/token.ts';
 import { newSecret } from '../../src/lib/secrets.ts';
@@ -10,18 +10,14 @@ import { keyRow } from '../../src/merchants/stored-key.ts';
 import { changeMerchantState } from '../../src/merchants/suspend.ts';
 import { addPerson, OPERATOR, partsOf } from '../administrators/people.ts';
 import { acknowledgeAll } from '../support/acknowledge.ts';
-import { type Harness, KEY, OTHER_KEY, startHarness } from '../support/harness.ts';
+import { KEY, OTHER_KEY, sharedHarness } from '../support/harness.ts';
 import { editOutside, insertOutside } from '../support/outside.ts';
 import { addMerchant } from '../support/store-merchant.ts';
 
 const WHO = { ...OPERATOR, by: 'operator' };
 
 describe('an edited store', () => {
-  let service: Harness;
-  before(async () => {
-    service = await startHarness('sqlite');
-  });
-  after(() => service.close());
+  const service = sharedHarness('sqlite');
 
   const edit = async (sql: string) => {
     await editOutside(service.store, sql);

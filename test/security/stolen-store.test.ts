@@ -12,7 +12,7 @@ import { invited, register } from '../merchants/registration/applicant.ts';
 import { addToken } from '../support/admin.ts';
 import { type BackupPlace, backupPlace } from '../support/backups.ts';
 import { type Account, codeOf, createAccount, newClient, signInAs } from '../support/console.ts';
-import { type Harness, startHarness } from '../support/harness.ts';
+import { type Harness, sharedHarness, startHarness } from '../support/harness.ts';
 import { ENGINES } from '../support/stores.ts';
 import {
   FORGED,
@@ -34,7 +34,7 @@ const FIVE_MINUTES_MS = 5 * MINUTE_MS;
 
 for (const engine of ENGINES)
   describe(`a thief with the database on ${engine}`, () => {
-    let harness: Harness;
+    const harness = sharedHarness(engine, { configuration: PATIENT });
     let victim: Account;
     /** What the owners hold, by where it is good. */
     let secrets: Record<keyof typeof WAYS, string>;
@@ -42,7 +42,6 @@ for (const engine of ENGINES)
     const query = <R>(sql: string) => harness.service.database.query(sql) as Promise<R[]>;
 
     before(async () => {
-      harness = await startHarness(engine, { configuration: PATIENT });
       victim = await createAccount(harness);
       const { client } = await signInAs(harness, victim);
       const { journal } = harness.service;
@@ -70,7 +69,6 @@ for (const engine of ENGINES)
       };
       texts = textsIn((await tablesOf(query, engine)).values());
     });
-    after(() => harness.close());
 
     test('finds no text that opens anything, as it stands or in parts, while what its owner holds does', async () => {
       assert.ok(texts.length > 50, `${texts.length} texts`);

@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { MINUTE_MS } from '../../src/lib/time.ts';
 import type { Subject } from '../../src/operate/checks/check.ts';
 import { CHECKS } from '../../src/operate/checks/checks.ts';
@@ -22,19 +22,12 @@ import { type FolderParts, StatementFolder } from '../../src/statements/folder.t
 import { listLines } from '../../src/statements/line-queries.ts';
 import { DatabaseError } from '../../src/store/database.ts';
 import { ACCOUNT, camt } from '../support/camt.ts';
-import { type Harness, startHarness } from '../support/harness.ts';
+import { sharedHarness } from '../support/harness.ts';
 
 const METHODS = [{ accounts: [{ currency: 'EUR', holder: 'Shop', iban: ACCOUNT, rows: [] }] }];
 
-let harness: Harness;
+const harness = sharedHarness('sqlite', { isVerified: true });
 const logged: string[] = [];
-before(async () => {
-  harness = await startHarness('sqlite');
-});
-after(async () => {
-  await harness.verify();
-  await harness.close();
-});
 
 const newFolder = () => mkdtempSync(join(tmpdir(), 'counterfoil-folder-'));
 function watch(folder: string, more: Partial<FolderParts> = {}): StatementFolder {

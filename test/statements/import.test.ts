@@ -1,6 +1,6 @@
 // Statements in the store: imported once whatever files show them, whole or not at all, and held against the history.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import type { StatementAccount } from '#bank-statements';
 import { readStatements } from '#bank-statements';
 import { ownAccount } from '../../src/statements/account.ts';
@@ -10,7 +10,7 @@ import { listLines, listStatements } from '../../src/statements/line-queries.ts'
 import { readPasted } from '../../src/statements/pasted.ts';
 import { pastedLines } from '../../src/statements/pasted-queries.ts';
 import { ACCOUNT, camt, type Entry } from '../support/camt.ts';
-import { type Harness, startHarness } from '../support/harness.ts';
+import { sharedHarness } from '../support/harness.ts';
 import { editOutside } from '../support/outside.ts';
 import { ENGINES } from '../support/stores.ts';
 
@@ -20,13 +20,7 @@ const OPTIONS = { despiteFaults: false, dryRun: false };
 
 for (const engine of ENGINES) {
   describe(`imported statements on ${engine}`, () => {
-    let service: Harness;
-    before(async () => {
-      service = await startHarness(engine);
-    });
-    after(async () => {
-      await service.close();
-    });
+    const service = sharedHarness(engine);
 
     async function bring(bytes: Uint8Array, options: Partial<typeof OPTIONS> = {}, name = 'november.xml') {
       const checked = checkFile(readStatements(bytes, name), METHODS);

@@ -1,12 +1,12 @@
 // An account over some days: balances that the bank named against those that the lines make.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { readStatements } from '#bank-statements';
 import { checkFile, importFile } from '../../src/statements/import-file.ts';
 import { readPasted } from '../../src/statements/pasted.ts';
 import { balanceSentence, type Period, periodOf } from '../../src/statements/period.ts';
 import { camt, type Entry } from '../support/camt.ts';
-import { type Harness, startHarness } from '../support/harness.ts';
+import { sharedHarness } from '../support/harness.ts';
 import { ENGINES } from '../support/stores.ts';
 
 const ACT = { actor: 'operator', request_id: null };
@@ -21,13 +21,7 @@ const METHODS = [{ accounts: ACCOUNTS.map((iban) => ({ currency: 'EUR', holder: 
 
 for (const engine of ENGINES) {
   describe(`a period on ${engine}`, () => {
-    let harness: Harness;
-    before(async () => {
-      harness = await startHarness(engine);
-    });
-    after(async () => {
-      await harness.close();
-    });
+    const harness = sharedHarness(engine);
 
     async function bring(bytes: Uint8Array, name: string) {
       const checked = checkFile(readStatements(bytes, name), METHODS);

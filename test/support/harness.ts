@@ -166,6 +166,8 @@ export interface HarnessOptions {
   configuration?: string;
   /** The proxy that production trusts, where it is another than 192.0.2.1. */
   trustProxy?: string;
+  /** Whether the history of a shared harness is verified once its tests are through. */
+  isVerified?: boolean;
   /** Answers have all the time that a test has, and passwords cost little, where this does not say otherwise. */
   pace?: Pace;
 }
@@ -176,7 +178,13 @@ export function sharedHarness(engine: Engine, options: HarnessOptions = {}): Har
   before(async () => {
     started = await startHarness(engine, options);
   });
-  after(() => started?.close());
+  after(async () => {
+    try {
+      if (options.isVerified) await started?.verify();
+    } finally {
+      await started?.close();
+    }
+  });
   return new Proxy({} as Harness, {
     get: (_, name) => started![name as keyof Harness],
     set: (_, name, value) => Reflect.set(started!, name, value),

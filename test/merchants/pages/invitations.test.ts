@@ -1,20 +1,13 @@
 // Invitations in the console: made and revoked by administrators alone, shown once, and good for one merchant.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { listInvites } from '../../../src/merchants/invite.ts';
 import { MANY_SIGN_INS, signIn } from '../../support/console.ts';
-import { type Harness, startHarness } from '../../support/harness.ts';
+import { sharedHarness } from '../../support/harness.ts';
 import { strictly } from '../../support/markup.ts';
 
 const MAKE = 'Make an invitation';
-let harness: Harness;
-before(async () => {
-  harness = await startHarness('sqlite', { configuration: MANY_SIGN_INS });
-});
-after(async () => {
-  await harness.verify();
-  await harness.close();
-});
+const harness = sharedHarness('sqlite', { isVerified: true, configuration: MANY_SIGN_INS });
 
 test('An administrator makes an invitation whose link registers one merchant, and revokes another.', async () => {
   const ana = await signIn(harness);

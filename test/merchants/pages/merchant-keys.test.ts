@@ -1,9 +1,9 @@
 // A merchant's keys in the console: made, replaced and revoked by administrators alone; shown once, and made once however often one clicks.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { isWholeKey, keyDigest, keyId } from '../../../src/merchants/merchant.ts';
 import { type Client, type ConsolePage, MANY_SIGN_INS, signIn } from '../../support/console.ts';
-import { type Harness, KEY, startHarness } from '../../support/harness.ts';
+import { KEY, sharedHarness } from '../../support/harness.ts';
 import { strictly } from '../../support/markup.ts';
 import { addMerchant } from '../../support/store-merchant.ts';
 
@@ -18,17 +18,12 @@ function shown(page: ConsolePage): string {
 }
 
 describe(`a merchant's keys in the console`, () => {
-  let harness: Harness;
+  const harness = sharedHarness('sqlite', { isVerified: true, configuration: MANY_SIGN_INS });
   let ana: Client;
   let bob: Client;
   before(async () => {
-    harness = await startHarness('sqlite', { configuration: MANY_SIGN_INS });
     ana = await signIn(harness, 'administrator', 'Ana Admin');
     bob = await signIn(harness, 'reviewer', 'Bob Reviewer');
-  });
-  after(async () => {
-    await harness.verify();
-    await harness.close();
   });
   const status = async (key: string) => (await harness.request('/v1/payments', { key })).status;
   const keyCount = async () => (await harness.service.database.query('select id from api_keys')).length;

@@ -1,6 +1,6 @@
 // The form of registration: taken from our own page alone, and a registration once however often it is sent.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { newSecret } from '../../../src/lib/secrets.ts';
 import { HOUR_MS, MINUTE_MS } from '../../../src/lib/time.ts';
 import { revokeKey } from '../../../src/merchants/api-keys.ts';
@@ -28,14 +28,7 @@ const fromElsewhere = () => ({ ...FROM_OUR_PAGE, 'x-forwarded-for': `198.51.100.
 
 for (const engine of ENGINES) {
   describe(`the form on ${engine}`, () => {
-    let harness: Harness;
-    before(async () => {
-      harness = await startHarness(engine, { configuration: ONE });
-    });
-    after(async () => {
-      await harness.verify();
-      await harness.close();
-    });
+    const harness = sharedHarness(engine, { isVerified: true, configuration: ONE });
     const applicant = () => new Applicant(harness.origin);
 
     test('shows a key that works, on a page that nobody keeps.', async () => {

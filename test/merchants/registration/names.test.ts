@@ -1,12 +1,12 @@
 // Business names that look like another: who registers by themselves gets none, and is told how to go on; an invitation gets it.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { Directory } from '../../../src/merchants/directory.ts';
 import { NamesInUse } from '../../../src/merchants/names-in-use.ts';
 import { registerMerchant } from '../../../src/merchants/register.ts';
 import { otherNode } from '../../administrators/people.ts';
-import { type Harness, startHarness } from '../../support/harness.ts';
+import { sharedHarness, startHarness } from '../../support/harness.ts';
 import { Applicant, CORNER_SHOP, invited, register, stored } from './applicant.ts';
 
 const ANONYMOUS = { actor: 'anonymous', request_id: null };
@@ -15,15 +15,10 @@ const REFUSAL =
   'Looks like the name of another business. Choose another name, or ask access@pay.example for an invitation.';
 
 describe('names that look like another', () => {
-  let harness: Harness;
+  const harness = sharedHarness('postgres', { isVerified: true, configuration: CONTACT });
   before(async () => {
-    harness = await startHarness('postgres', { configuration: CONTACT });
     for (const business_name of ['Modern Bakery', 'Вода', 'Lille & Co.'])
       assert.equal((await register(harness, { ...CORNER_SHOP, business_name })).status, 201);
-  });
-  after(async () => {
-    await harness.verify();
-    await harness.close();
   });
   const named = (business_name: string, more = {}) =>
     register(harness, { ...CORNER_SHOP, business_name, ...more });

@@ -9,21 +9,14 @@ import { DAY_MS, HOUR_MS } from '../../../src/lib/time.ts';
 import { FORM_TYPE } from '../../../src/web/pages/form.ts';
 import { processMs } from '../../support/awake.ts';
 import { open } from '../../support/customer.ts';
-import { type Harness, startHarness } from '../../support/harness.ts';
+import { type Harness, sharedHarness, startHarness } from '../../support/harness.ts';
 import { anotherShop, CORNER_SHOP, invited, KEY_PATTERN, register, stored, uninvited } from './applicant.ts';
 
 const MANY = 'registration:\n  per_address: 10000\n  per_hour: 10000\n';
 const INVITES = `${MANY}  mode: invite\n`;
 
 describe('registering by JSON', () => {
-  let harness: Harness;
-  before(async () => {
-    harness = await startHarness('sqlite', { configuration: MANY });
-  });
-  after(async () => {
-    await harness.verify();
-    await harness.close();
-  });
+  const harness = sharedHarness('sqlite', { isVerified: true, configuration: MANY });
 
   test('answers 201 with the merchant and a key, and nothing else.', async () => {
     const { status, headers, json } = await register(harness, CORNER_SHOP);
@@ -241,14 +234,7 @@ describe('registering by JSON', () => {
 });
 
 describe('invitations', () => {
-  let harness: Harness;
-  before(async () => {
-    harness = await startHarness('sqlite', { configuration: INVITES });
-  });
-  after(async () => {
-    await harness.verify();
-    await harness.close();
-  });
+  const harness = sharedHarness('sqlite', { isVerified: true, configuration: INVITES });
 
   test('without one nobody registers; with one somebody does, once.', async () => {
     const none = await register(harness);

@@ -8,7 +8,7 @@ import { findTokenPrincipal } from '../../../src/administrators/token.ts';
 import { addPerson, type Person, partsOf } from '../../administrators/people.ts';
 import { type Folder, run, temporaryFolder } from '../../support/command.ts';
 import { freePort } from '../../support/free-ports.ts';
-import { type Harness, startHarness, writeConfiguration } from '../../support/harness.ts';
+import { sharedHarness, writeConfiguration } from '../../support/harness.ts';
 import { type ServerProcess, startServerProcess } from '../../support/server-process.ts';
 import { ENGINES, type Store, temporaryStore } from '../../support/stores.ts';
 
@@ -16,14 +16,13 @@ const ANA = ['--email', 'Ana@Example.org', '--name', 'Ana Example', '--role', 'a
 
 for (const engine of ENGINES) {
   describe(`administrators on ${engine}`, () => {
-    let harness: Harness;
+    const harness = sharedHarness(engine, { isVerified: true });
     let env: Record<string, string>;
     let boss: Person;
     const administrators = (...args: string[]) => run(['administrators', ...args], { env });
     const now = () => harness.clock.now();
 
     before(async () => {
-      harness = await startHarness(engine);
       const { storage, database_url } = harness.store;
       env = {
         COUNTERFOIL_CONFIG: writeConfiguration(harness.store),
@@ -31,10 +30,6 @@ for (const engine of ENGINES) {
         DATABASE_URL: database_url ?? '',
       };
       boss = await addPerson(partsOf(harness), { email: 'boss@example.org', name: 'Boss' });
-    });
-    after(async () => {
-      await harness.verify();
-      await harness.close();
     });
 
     test('create prints a link alone on standard output, which the running server knows at once', async () => {

@@ -1,12 +1,19 @@
 // counterfoil keys beside a server that runs: what the store holds is changed at once, without a signal.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { DAY_MS } from '../../../src/lib/time.ts';
 import { issueKey } from '../../../src/merchants/api-keys.ts';
 import { keyDigest, keyId } from '../../../src/merchants/merchant.ts';
 import { COMMAND, hasTerminal, run, startOnTerminal } from '../../support/command.ts';
-import { type Harness, KEY, OTHER_KEY, startHarness, writeConfiguration } from '../../support/harness.ts';
+import {
+  type Harness,
+  KEY,
+  OTHER_KEY,
+  sharedHarness,
+  startHarness,
+  writeConfiguration,
+} from '../../support/harness.ts';
 import { addMerchant } from '../../support/store-merchant.ts';
 import { becomes } from '../../support/waiting.ts';
 
@@ -40,7 +47,7 @@ test('a live key for a merchant that registered wants its id, or a yes', async (
 const idOf = (key: string) => keyId(keyDigest(key));
 
 describe('keys of the store', () => {
-  let harness: Harness;
+  const harness = sharedHarness('sqlite', { isVerified: true });
   let env: Record<string, string>;
   let firstKey: string;
   let tillKey: string;
@@ -57,7 +64,6 @@ describe('keys of the store', () => {
     });
 
   before(async () => {
-    harness = await startHarness('sqlite');
     const { storage, database_url } = harness.store;
     env = {
       COUNTERFOIL_CONFIG: writeConfiguration(harness.store),
@@ -67,10 +73,6 @@ describe('keys of the store', () => {
     const registered = await addMerchant(harness, 'Corner Shop');
     firstKey = registered.key;
     merchantId = registered.merchant.id;
-  });
-  after(async () => {
-    await harness.verify();
-    await harness.close();
   });
 
   test('create gives a merchant of the store a key that works at once, and leaves the file alone', async () => {

@@ -1,20 +1,13 @@
 // counterfoil merchants beside a server that runs: what an operator does is heard within a second, without a signal.
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { newSecret } from '../../../src/lib/secrets.ts';
 import { Directory } from '../../../src/merchants/directory.ts';
 import { DEVELOPMENT_KEY, keyDigest, keyId } from '../../../src/merchants/merchant.ts';
 import { findKey } from '../../../src/merchants/queries.ts';
 import { run } from '../../support/command.ts';
-import {
-  EXPIRED_KEY,
-  type Harness,
-  KEY,
-  OTHER_KEY,
-  startHarness,
-  writeConfiguration,
-} from '../../support/harness.ts';
+import { EXPIRED_KEY, KEY, OTHER_KEY, sharedHarness, writeConfiguration } from '../../support/harness.ts';
 import { addMerchant } from '../../support/store-merchant.ts';
 import { becomes } from '../../support/waiting.ts';
 
@@ -29,7 +22,7 @@ const MOVING = `  # Moves into the store
 `;
 
 describe('merchants', () => {
-  let harness: Harness;
+  const harness = sharedHarness('sqlite', { isVerified: true, configuration: MOVING });
   let env: Record<string, string>;
   let id: string;
   let key: string;
@@ -41,7 +34,6 @@ describe('merchants', () => {
   };
 
   before(async () => {
-    harness = await startHarness('sqlite', { configuration: MOVING });
     const { storage, database_url } = harness.store;
     env = {
       COUNTERFOIL_CONFIG: writeConfiguration(harness.store, 'development', MOVING),
@@ -51,10 +43,6 @@ describe('merchants', () => {
     const registered = await addMerchant(harness, 'Corner Shop');
     id = registered.merchant.id;
     key = registered.key;
-  });
-  after(async () => {
-    await harness.verify();
-    await harness.close();
   });
 
   test('list shows all merchants, where they stand, and how many keys work', async () => {

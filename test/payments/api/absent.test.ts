@@ -1,8 +1,8 @@
 // What programs send for nothing, in every body and every address of the API: one rule for an optional value that is absent.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { addPerson, sentForReview } from '../../support/admin.ts';
-import { type Answer, type Harness, startHarness } from '../../support/harness.ts';
+import { type Answer, sharedHarness } from '../../support/harness.ts';
 import type { Document } from '../../support/openapi.ts';
 
 /** Values for nothing: of any field, and of an object. */
@@ -10,13 +10,11 @@ const NOTHING = [null, '', ' ', ' \t '];
 const NO_OBJECT = [...NOTHING, []];
 
 describe('optional values that are absent', () => {
-  let service: Harness;
+  const service = sharedHarness('sqlite');
   let token: string;
   before(async () => {
-    service = await startHarness('sqlite');
     ({ token } = await addPerson(service, 'administrator'));
   });
-  after(() => service.close());
 
   const post = (path: string, body: object, key?: string) =>
     service.request(path, { method: 'POST', body, ...(key && { key }) });

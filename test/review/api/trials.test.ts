@@ -1,6 +1,6 @@
 // Trying out: a test key brings its payments to every state without a person, and nobody does that with a live payment.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { hiddenToken } from '../../../src/checkout/form-guard.ts';
 import { newSecret } from '../../../src/lib/secrets.ts';
 import { keyDigest } from '../../../src/merchants/merchant.ts';
@@ -9,7 +9,6 @@ import { REJECT_REASONS } from '../../../src/review/review.ts';
 import { TRIALS } from '../../../src/review/try-out.ts';
 import { load, open, send, TYPED } from '../../support/customer.ts';
 import {
-  type Harness,
   LIVE_KEY,
   OTHER_KEY,
   sharedHarness,
@@ -20,14 +19,7 @@ import { editOutside } from '../../support/outside.ts';
 import { createAt, SHOP } from '../../support/shop.ts';
 
 describe('trying out', () => {
-  let service: Harness;
-  before(async () => {
-    service = await startHarness('sqlite');
-  });
-  after(async () => {
-    await service.verify();
-    await service.close();
-  });
+  const service = sharedHarness('sqlite', { isVerified: true });
   const attempt = (id: string, trial: string, options = {}) =>
     service.request(`/v1/test/payments/${id}/${trial}`, { method: 'POST', ...options });
   const entriesOf = async (id: string) =>

@@ -1,22 +1,20 @@
 // A payment that somebody changed in the store itself, in the console: before the operator acknowledges it, and afterwards.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { acknowledgeAll } from '../../support/acknowledge.ts';
 import { pageThatSays } from '../../support/console.ts';
 import { open, send, TYPED } from '../../support/customer.ts';
-import type { Harness } from '../../support/harness.ts';
 import { editOutside } from '../../support/outside.ts';
 import { createAt } from '../../support/shop.ts';
-import { approveAs, people, startReview, statusOf, waiting } from './review-stage.ts';
+import { approveAs, people, sharedReview, statusOf, waiting } from './review-stage.ts';
 
 const REASON = 'Edited <by hand>, incident 7';
 
 describe('A payment that was changed outside the service', () => {
-  let harness: Harness;
+  const harness = sharedReview('', false);
   let who: Awaited<ReturnType<typeof people>>;
   let id: string;
   before(async () => {
-    harness = await startReview();
     who = await people(harness);
     id = await waiting(harness);
     await harness.create();
@@ -24,7 +22,6 @@ describe('A payment that was changed outside the service', () => {
     await editOutside(harness.store, `update payments set amount_minor = 1 where id = '${id}'`);
     await editOutside(harness.store, `update payments set description = 'x' where id <> '${id}'`);
   });
-  after(() => harness.close());
 
   test('says so, and nobody can decide it', async () => {
     const page = await pageThatSays(who.ana, `/payments/${id}`, /Changed outside the service/);

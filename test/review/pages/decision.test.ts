@@ -1,19 +1,13 @@
 // Deciding over HTTP: what is asked, what is refused and kept, who may, who was first, and where it leads.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import { open } from '../../support/customer.ts';
-import type { Harness } from '../../support/harness.ts';
-import { approveAs, people, rejectAs, startReview, statusOf, waiting } from './review-stage.ts';
+import { approveAs, people, rejectAs, sharedReview, statusOf, waiting } from './review-stage.ts';
 
-let harness: Harness;
+const harness = sharedReview();
 let who: Awaited<ReturnType<typeof people>>;
 before(async () => {
-  harness = await startReview();
   who = await people(harness);
-});
-after(async () => {
-  await harness.verify();
-  await harness.close();
 });
 
 test('The page that asks repeats amount, merchant and customer; sending it approves and leads to the next with what was done.', async () => {

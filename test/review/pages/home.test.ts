@@ -1,20 +1,17 @@
 // The first page over HTTP: what waits, what was decided, links asked anew, and what to look after.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import { DAY_MS } from '../../../src/lib/time.ts';
-import type { Harness } from '../../support/harness.ts';
 import { strictly } from '../../support/markup.ts';
-import { approveAs, people, rejectAs, startReview, waiting } from './review-stage.ts';
+import { approveAs, people, rejectAs, sharedReview, waiting } from './review-stage.ts';
 
-let harness: Harness;
+const harness = sharedReview('', false);
 let who: Awaited<ReturnType<typeof people>>;
 before(async () => {
-  harness = await startReview();
   const { clock } = harness;
   clock.advance(DAY_MS - (clock.now() % DAY_MS)); // so that what is decided "today" is so some minutes later too
   who = await people(harness);
 });
-after(() => harness.close());
 
 test('It counts what waits with sums and the oldest, what was decided today, and draws thirty days with their table.', async () => {
   await approveAs(who.ana, await waiting(harness));

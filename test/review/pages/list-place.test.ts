@@ -1,29 +1,23 @@
 // From a list to a payment and back: the queue's search, and the page with its filters that one is back in after a decision.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import type { ConsolePage } from '../../support/console.ts';
-import type { Harness } from '../../support/harness.ts';
 import { createAt } from '../../support/shop.ts';
-import { people, recordAs, startReview, waiting } from './review-stage.ts';
+import { people, recordAs, sharedReview, waiting } from './review-stage.ts';
 
 const SHOWN = 50;
 
-let harness: Harness;
+const harness = sharedReview();
 let who: Awaited<ReturnType<typeof people>>;
 /** Payments under review, those that wait longest first: two pages of the queue. */
 const queued: string[] = [];
 before(async () => {
-  harness = await startReview();
   queued.push(await waiting(harness, 'cash', { amount: 49.9, merchant_reference: 'ORDER-0' }));
   queued.push(await waiting(harness, 'transfer', { amount: 1200 }, { payer_name: 'Grace Hopper' }));
   queued.push(await waiting(harness, 'transfer', { amount: 60 }, { transfer_name: 'Ada Lovelace' }));
   while (queued.length < SHOWN + 4)
     queued.push(await waiting(harness, 'details', { merchant_reference: `ORDER-${queued.length}` }));
   who = await people(harness);
-});
-after(async () => {
-  await harness.verify();
-  await harness.close();
 });
 
 const rowsOf = ({ text }: ConsolePage) =>

@@ -1,21 +1,18 @@
 // The page of one payment over HTTP: all that is known of it, its story, its place in the history, and texts that mean harm.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import { type DefaultTreeAdapterMap, parse } from 'parse5';
 import { sampled } from '../../support/extent.ts';
-import type { Harness } from '../../support/harness.ts';
 import { strictly } from '../../support/markup.ts';
 import { createAt } from '../../support/shop.ts';
 import { XSS_PAYLOADS } from '../../support/xss-payloads.ts';
-import { people, rejectAs, startReview, waiting } from './review-stage.ts';
+import { people, rejectAs, sharedReview, waiting } from './review-stage.ts';
 
-let harness: Harness;
+const harness = sharedReview('checkout_forms_per_address: 1000000\n', false);
 let who: Awaited<ReturnType<typeof people>>;
 before(async () => {
-  harness = await startReview('checkout_forms_per_address: 1000000\n');
   who = await people(harness);
 });
-after(() => harness.close());
 
 test('It shows everything that was asked and sent, whole, and where it leads.', async () => {
   const id = await waiting(harness, 'transfer', {

@@ -1,19 +1,16 @@
 // The queue over HTTP: what is in it, in which order, by which filters, and what it says when it is empty.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import type { Client } from '../../support/console.ts';
-import type { Harness } from '../../support/harness.ts';
 import { strictly } from '../../support/markup.ts';
-import { approveAs, people, startReview, waiting } from './review-stage.ts';
+import { approveAs, people, sharedReview, waiting } from './review-stage.ts';
 
-let harness: Harness;
+const harness = sharedReview('', false);
 let who: Awaited<ReturnType<typeof people>>;
 before(async () => {
-  harness = await startReview();
   who = await people(harness);
 });
-after(() => harness.close());
 
 /** The ids of the payments listed, in their order. */
 function listed(text: string): string[] {

@@ -1,23 +1,17 @@
 // Recording money in the console over HTTP: where it is offered, what is asked, what is refused and kept, and what is then read of it.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import { cancelByCustomer } from '../../../src/payments/submit.ts';
 import { erase } from '../../campaigns/history.ts';
 import { open } from '../../support/customer.ts';
-import type { Harness } from '../../support/harness.ts';
 import { strictly } from '../../support/markup.ts';
 import { createAt } from '../../support/shop.ts';
-import { approveAs, people, recordAs, rejectAs, startReview, statusOf, waiting } from './review-stage.ts';
+import { approveAs, people, recordAs, rejectAs, sharedReview, statusOf, waiting } from './review-stage.ts';
 
-let harness: Harness;
+const harness = sharedReview();
 let who: Awaited<ReturnType<typeof people>>;
 before(async () => {
-  harness = await startReview();
   who = await people(harness);
-});
-after(async () => {
-  await harness.verify();
-  await harness.close();
 });
 
 const cancel = (id: string) =>

@@ -2,15 +2,22 @@
 
 import { type Client, MANY_SIGN_INS, signIn } from '../../support/console.ts';
 import { open, send, TYPED } from '../../support/customer.ts';
-import { type Harness, startHarness } from '../../support/harness.ts';
+import { type Harness, sharedHarness, startHarness } from '../../support/harness.ts';
 import { createAt, type OfferName, SHOP } from '../../support/shop.ts';
 
 /** Above it two administrators must approve. */
 export const FOUR_EYES_ABOVE_EUR = 5000;
 
+const configured = (more: string) =>
+  `${SHOP}${MANY_SIGN_INS}review:\n  four_eyes_above:\n    EUR: ${FOUR_EYES_ABOVE_EUR}.00\n${more}`;
+
 export function startReview(more = ''): Promise<Harness> {
-  const configuration = `${SHOP}${MANY_SIGN_INS}review:\n  four_eyes_above:\n    EUR: ${FOUR_EYES_ABOVE_EUR}.00\n${more}`;
-  return startHarness('sqlite', { configuration });
+  return startHarness('sqlite', { configuration: configured(more) });
+}
+
+/** The same for all tests of a suite; its history is verified at their end, unless `isVerified` is false. */
+export function sharedReview(more = '', isVerified = true): Harness {
+  return sharedHarness('sqlite', { configuration: configured(more), isVerified });
 }
 
 /** A payment that waits for review, sent by the one method of `offer`. Returns its id. */

@@ -1,20 +1,14 @@
 // What the console says of one's own second click, of what was never sent, and of an approval with less.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import { open } from '../../support/customer.ts';
-import type { Harness } from '../../support/harness.ts';
 import { createAt } from '../../support/shop.ts';
-import { approveAs, people, recordAs, startReview, statusOf, waiting } from './review-stage.ts';
+import { approveAs, people, recordAs, sharedReview, statusOf, waiting } from './review-stage.ts';
 
-let harness: Harness;
+const harness = sharedReview();
 let who: Awaited<ReturnType<typeof people>>;
 before(async () => {
-  harness = await startReview();
   who = await people(harness);
-});
-after(async () => {
-  await harness.verify();
-  await harness.close();
 });
 
 const actsOf = async (id: string) => {

@@ -1,24 +1,19 @@
 // Bank statements under /admin: imported by a program, listed page by page, as openapi.json says, and refused with every fault.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { listLayouts } from '../../../src/statements/layout-queries.ts';
 import { addPerson, type Person } from '../../support/admin.ts';
 import { ACCOUNT, camt, TRANSFERS } from '../../support/camt.ts';
-import { type Harness, startHarness } from '../../support/harness.ts';
+import { sharedHarness } from '../../support/harness.ts';
 import { DocumentedService } from '../../support/openapi.ts';
 
 describe('statements under /admin', () => {
-  let service: Harness;
+  const service = sharedHarness('sqlite', { isVerified: true, configuration: TRANSFERS });
   let ana: Person;
   let otto: Person;
   before(async () => {
-    service = await startHarness('sqlite', { configuration: TRANSFERS });
     ana = await addPerson(service, 'reviewer', 'Ana');
     otto = await addPerson(service, 'auditor', 'Otto');
-  });
-  after(async () => {
-    await service.verify();
-    await service.close();
   });
 
   const send = (body: Uint8Array, query = '', key = ana.token) =>

@@ -2,27 +2,23 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { request } from 'node:http';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import { creditorReference } from '../../../src/payments/methods/transfer/creditor-reference.ts';
 import { findPayment } from '../../../src/payments/queries.ts';
 import { listLines } from '../../../src/statements/line-queries.ts';
 import { ACCOUNT, camt, type Entry, TRANSFERS, today } from '../../support/camt.ts';
 import { type Client, MANY_SIGN_INS, signIn } from '../../support/console.ts';
 import { FROM_OUR_PAGE } from '../../support/customer.ts';
-import { type Harness, startHarness } from '../../support/harness.ts';
+import { sharedHarness } from '../../support/harness.ts';
 import { strictly } from '../../support/markup.ts';
 
-let harness: Harness;
+const harness = sharedHarness('sqlite', {
+  isVerified: true,
+  configuration: `${MANY_SIGN_INS}${TRANSFERS}statements: {prefixes: [INV-]}\n`,
+});
 let ana: Client;
 before(async () => {
-  harness = await startHarness('sqlite', {
-    configuration: `${MANY_SIGN_INS}${TRANSFERS}statements: {prefixes: [INV-]}\n`,
-  });
   ana = await signIn(harness);
-});
-after(async () => {
-  await harness.verify();
-  await harness.close();
 });
 
 async function look(client: Client, path: string) {
