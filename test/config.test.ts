@@ -66,55 +66,6 @@ test('the complete example of the page parses', () => {
   );
 });
 
-test('what is left out has its default', () => {
-  const { written, ...settings } = parse(DEVELOPMENT);
-  assert.deepEqual([written.keys, written.place(['port'])], [[], `${FILE}:1`]);
-  assert.deepEqual(settings, {
-    endpoints: [],
-    environment: 'development',
-    host: '127.0.0.1',
-    port: 8080,
-    base_url: null,
-    checkout_base_url: null,
-    storage: '/etc/storage',
-    database_url: null,
-    secrets_key_file: null,
-    secrets_keys: null,
-    payment_lifetime_s: 604_800,
-    calendar: 'TARGET',
-    pay_by_grace_days: 3,
-    methods: [],
-    time_zone: 'UTC',
-    checkout_forms_per_payment: 30,
-    checkout_forms_per_address: 300,
-    sign_in_forms_per_address: 20,
-    review: { four_eyes_above: {} },
-    registration: { mode: 'open', per_address: 5, per_hour: 500 },
-    rate_limits: {
-      enabled: false,
-      writes_per_second: 50,
-      reads_per_second: 200,
-      refused_keys_per_minute: 20,
-    },
-    console: {},
-    admin: {},
-    metrics: null,
-    security: null,
-    tls: null,
-    nodes: 1,
-    backups: null,
-    allow_root: false,
-    trust_proxy: [],
-    statements: { folder: null, keep_days: null, prefixes: [] },
-    webhooks: { allowed_networks: [], ports: [], proxy: null },
-    log_level: 'info',
-    log_addresses: 'network',
-    merchants: [],
-    file: FILE,
-    portIsFixed: false,
-  });
-});
-
 test('an empty file is a production configuration that lacks its address', () => {
   const said =
     '/etc/counterfoil.yaml:1: base_url is missing: production, which is the default environment, needs an https URL';
