@@ -160,15 +160,16 @@ describe('compose.yaml', () => {
     }
   });
 
-  test('lets the world reach the proxy alone, and nodes alone the database', () => {
+  test('lets the world reach the proxy alone, nodes the world, for webhooks, and nodes alone the database', () => {
     const published = services.filter(([, { ports }]) => ports).map(([name]) => name);
     assert.deepEqual(published, ['caddy']);
     const outside = Object.keys(compose.networks).filter((name) => !compose.networks[name]?.internal);
     assert.deepEqual(
       services
         .filter(([, one]) => networksOf(one).some((name) => outside.includes(name)))
-        .map(([name]) => name),
-      ['caddy'],
+        .map(([name]) => name)
+        .sort(),
+      ['caddy', ...nodes.map(([name]) => name), 'tools'].sort(),
     );
     const [home] = networksOf(compose.services.database!);
     const beside = services.filter(([, one]) => networksOf(one).includes(home!)).map(([name]) => name);

@@ -49,6 +49,19 @@ describe('deploy/counterfoil.service', () => {
     assert.ok(script.includes(`${value('WorkingDirectory')}/bin/counterfoil.js`));
   });
 
+  test('the command for administrators runs with the PATH of cron', {
+    skip: process.getuid?.() !== 0 && 'runuser wants root',
+  }, () => {
+    const script = read('deploy/counterfoil')
+      .replaceAll('/opt/counterfoil', ROOT.replace(/\/$/, ''))
+      .replace('runuser -u counterfoil', 'runuser -u root');
+    const { status, stdout, stderr } = spawnSync('/bin/sh', ['-c', script, 'counterfoil', '--version'], {
+      env: { PATH: '/usr/bin:/bin' },
+      encoding: 'utf8',
+    });
+    assert.deepEqual([status, stdout.trim()], [0, packageJson.version], stderr);
+  });
+
   test('a --config goes over the environment of that command, and so does what the caller sets', () => {
     const script = read('deploy/counterfoil').replace(
       /^exec .*$/m,

@@ -4,7 +4,7 @@ import { type Clock, monotonicMs } from '../lib/time.ts';
 import type { Database } from '../store/database.ts';
 import { readCheckpointsPatiently } from './checkpoint.ts';
 import { HistoryBroken } from './history-broken.ts';
-import { keepVerification } from './last-verification.ts';
+import { keepVerification, lastVerification } from './last-verification.ts';
 import type { RowCheck } from './rows.ts';
 import { type Verification, verifyHistory } from './verify.ts';
 
@@ -27,8 +27,7 @@ export class BackgroundVerification {
   readonly #stopping = new AbortController();
   /** The one that runs: since when, and how much of it is done, from 0 to 1. */
   running: { since: number; part: number } | undefined;
-  /** What the newest came to, since this node started. */
-  newest: BackgroundOutcome | undefined;
+  #newest: BackgroundOutcome | undefined;
 
   /** `report` is called with failures that are no finding. */
   constructor(
@@ -41,6 +40,25 @@ export class BackgroundVerification {
     this.#clock = parts.clock;
     this.#rowChecks = rowChecks;
     this.#report = report;
+  }
+
+  /**
+   * What the newest verification came to: one of this node since its start, or a later one by a command that found the history broken.
+   * Undefined if there was none, or if a command has found the history intact since this node found it broken.
+   */
+  get newest(): BackgroundOutcome | undefined {
+    const kept = lastVerification(this.#storage);
+    if (!kept || kept.at <= (this.#newest?.at ?? 0)) return this.#newest;
+    const { at, intact } = kept;
+    if (!intact)
+      return {
+        is: 'broken',
+        at,
+        problem: 'see what counterfoil audit verify says',
+        entry: undefined,
+        rows: 0,
+      };
+    return this.#newest?.is === 'broken' ? undefined : this.#newest;
   }
 
   /** Begins to verify, unless it is being done. Returns at once. */
@@ -90,17 +108,17 @@ export class BackgroundVerification {
           acknowledged++;
         },
       });
-      this.newest = { is: 'verified', at: this.#clock.now(), found };
-      keepVerification(this.#storage, { at: this.newest.at, intact: true, acknowledged });
+      this.#newest = { is: 'verified', at: this.#clock.now(), found };
+      keepVerification(this.#storage, { at: this.#newest.at, intact: true, acknowledged });
     } catch (error) {
       if (error instanceof Stopping) return;
       const at = this.#clock.now();
       if (error instanceof HistoryBroken) {
-        this.newest = { is: 'broken', at, problem: error.message, entry: error.entry, rows: error.rows };
+        this.#newest = { is: 'broken', at, problem: error.message, entry: error.entry, rows: error.rows };
         keepVerification(this.#storage, { at, intact: false, acknowledged });
       } else {
         this.#report(error);
-        this.newest = { is: 'failed', at };
+        this.#newest = { is: 'failed', at };
       }
     }
   }

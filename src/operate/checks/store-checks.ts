@@ -1,6 +1,7 @@
 // Checks of the store: its schema, what a commit outlives, the clock beside the history, who may sign in, and who vouches for it.
 import { countPasskeys, listAdministrators } from '../../administrators/queries.ts';
 import { CheckpointLookup } from '../../journal/checkpoint-lookup.ts';
+import { lastVerification } from '../../journal/last-verification.ts';
 import { otherHistory } from '../../journal/other-history.ts';
 import { newestSeal, unlessEmpty } from '../../journal/queries.ts';
 import { withKnown } from '../../journal/row-fault.ts';
@@ -186,7 +187,13 @@ const verification: Check = {
   id: 'verification',
   about: 'History',
   stage: 'later',
-  look({ verification: newest }) {
+  look({ verification: newest, settings }) {
+    const kept = newest ? undefined : lastVerification(settings.storage);
+    if (kept && !kept.intact)
+      return failed(
+        `The verification at ${formatTimestamp(kept.at)} found that the history is not what it was`,
+        'keep the files as they are and run counterfoil audit verify',
+      );
     if (!newest) return skipped('The history is not verified here', 'run counterfoil audit verify');
     const outcome = newest();
     if (!outcome)

@@ -1,13 +1,15 @@
 // counterfoil payments: prints one payment with its story from the history, to answer a question about it.
 import { Command } from 'commander';
 import { CheckpointLookup } from '../../journal/checkpoint-lookup.ts';
+import { lastVerification } from '../../journal/last-verification.ts';
 import { entriesOfRequest } from '../../journal/search.ts';
 import { counted } from '../../lib/counted.ts';
 import { momentsIn } from '../../lib/moments.ts';
 import { formatAmount } from '../../lib/money.ts';
-import { systemClock } from '../../lib/time.ts';
+import { formatTimestamp, systemClock } from '../../lib/time.ts';
 import { asOf, isPaymentId, PAYMENT_ID_PREFIX, type Payment, receivedMinor } from '../../payments/payment.ts';
 import { findPayment } from '../../payments/queries.ts';
+import { isPaymentAsRecorded } from '../../payments/record.ts';
 import { wholePayment } from '../../review/admin/present.ts';
 import { searchPayments } from '../../review/search-queries.ts';
 import { type TimelineItem, timelineOf } from '../../review/timeline.ts';
@@ -53,6 +55,11 @@ async function show(which: string, options: Options): Promise<void> {
   const configuration = configured(options.config);
   const checkpoints = new CheckpointLookup(configuration.storage);
   const now = systemClock.now();
+  const verified = lastVerification(configuration.storage);
+  if (verified && !verified.intact)
+    console.error(
+      `The verification at ${formatTimestamp(verified.at)} found that the history is not what it was: run counterfoil audit verify.`,
+    );
   await withDatabase(configuration, (database) =>
     database.snapshot(async (view) => {
       const found = await paymentsOf(view, which, now);
@@ -65,7 +72,8 @@ async function show(which: string, options: Options): Promise<void> {
         texts.push(
           options.json
             ? await wholePayment(payment, presenting, now)
-            : told(asOf(payment, now), await timelineOf(view, payment, checkpoints, timeZone), timeZone),
+            : (await warning(view, payment)) +
+                told(asOf(payment, now), await timelineOf(view, payment, checkpoints, timeZone), timeZone),
         );
       const more = found.length > shown.length;
       if (options.json) console.log(`{"payments":[${texts.join(',')}],"has_more":${more}}`);
@@ -96,6 +104,13 @@ async function paymentsOf(database: Reader, which: string, now: number): Promise
   const found = await searchPayments(database, { reference: which }, undefined, SHOWN_MAXIMUM + 1, now);
   if (found.length > 0) return found;
   throw new Failure(`there is no payment with the id or the reference ${JSON.stringify(which)}`);
+}
+
+/** What stands above a payment that was changed in the store itself, else nothing. */
+async function warning(database: Reader, payment: Payment): Promise<string> {
+  if (await isPaymentAsRecorded(database, payment)) return '';
+  const what = 'Changed outside the service: what stands here is not what the history says.';
+  return `${what} Pay nothing out on it. Run counterfoil audit verify.\n`;
 }
 
 function told(payment: Payment, items: readonly TimelineItem[], timeZone: string): string {

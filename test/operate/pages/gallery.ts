@@ -660,7 +660,7 @@ function records(
   const now = () => Date.now();
   const newest = (outcome: BackgroundVerification['newest']) => () => {
     verification.running = undefined;
-    verification.newest = outcome;
+    Object.defineProperty(verification, 'newest', { value: outcome, configurable: true });
   };
   const found = { entries: 1284, seals: 611, payments: 431, checkpoints: 118, acknowledged: 1 };
   const verified = { is: 'verified', at: now(), found } as unknown as BackgroundVerification['newest'];
