@@ -3,14 +3,17 @@ import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { sharedHarness } from './support/harness.ts';
-import { type Document, METHODS } from './support/openapi.ts';
+import { type Document, METHODS, resolved } from './support/openapi.ts';
 
 describe('openapi.json', () => {
   const service = sharedHarness('sqlite');
   let document: Document;
+  let whole: { text: string; json: Document };
 
   before(async () => {
-    document = (await service.request('/openapi.json', { key: null })).json;
+    const { text, json } = await service.request('/openapi.json', { key: null });
+    whole = { text, json };
+    document = resolved(json);
   });
 
   const operations = () =>
@@ -119,10 +122,57 @@ describe('openapi.json', () => {
         else assert.ok(response.content['application/json']?.schema);
       }
     }
-    const references = /"\$ref":"#\/components\/schemas\/(\w+)"/g;
-    for (const [, name] of JSON.stringify(document).matchAll(references))
-      assert.ok(document.components.schemas[name!], String(name));
-    assert.equal([...JSON.stringify(document).matchAll(/"\$ref":"(?!#\/components\/schemas\/)/g)].length, 0);
+    const components = whole.json.components as unknown as Record<string, Record<string, object>>;
+    const used = new Set<string>();
+    for (const [, target] of whole.text.matchAll(/"\$ref":"([^"]+)"/g)) {
+      const [, kind, name] = /^#\/components\/(\w+)\/(\w+)$/.exec(target!) ?? [];
+      assert.ok(components[kind!]?.[name!], String(target));
+      used.add(`${kind} ${name}`);
+    }
+    for (const [kind, named] of Object.entries(components))
+      if (kind !== 'securitySchemes')
+        for (const name of Object.keys(named))
+          assert.ok(used.has(`${kind} ${name}`), `${kind} ${name} is unused`);
+  });
+
+  test('each noun and each part stands once: no schema of an object comes twice.', () => {
+    const places = new Map<string, string>();
+    const look = (node: unknown, place: string): void => {
+      if (typeof node !== 'object' || node === null) return;
+      const { properties } = node as { properties?: object };
+      if (properties && Object.keys(properties).length > 2) {
+        const text = JSON.stringify(properties);
+        assert.ok(!places.has(text), `${place} is ${places.get(text)}`);
+        places.set(text, place);
+      }
+      for (const [key, value] of Object.entries(node)) look(value, `${place}/${key}`);
+    };
+    look(whole.json.components.schemas, '');
+    assert.ok(whole.text.length < 180_000, `${whole.text.length} characters`);
+  });
+
+  test('every operation has one tag of the list and a description, and each tag has operations.', () => {
+    const { tags } = document;
+    const used = operations().map(({ operation }) => operation.tags.join());
+    assert.deepEqual([...new Set(used)].sort(), tags.map(({ name }) => name).sort());
+    for (const { operation } of operations()) assert.match(operation.description ?? '', /\.$/s);
+    for (const { post } of Object.values(document.webhooks)) assert.deepEqual(post!.tags, ['Webhooks']);
+    const { contact } = document.info as unknown as { contact: { name: string; url: string } };
+    assert.equal(contact.url, service.service.baseUrl);
+  });
+
+  test('moments are date-time and addresses are uri.', () => {
+    const { Payment, WebhookEndpoint, PaymentRequest } = document.components.schemas as Record<
+      string,
+      { properties: Record<string, object> }
+    >;
+    const formatOf = (schema: { properties: Record<string, object> }, name: string) =>
+      /"format":"([\w-]+)"/.exec(JSON.stringify(schema.properties[name]))?.[1];
+    for (const name of ['created_at', 'decided_at']) assert.equal(formatOf(Payment!, name), 'date-time');
+    assert.equal(formatOf(Payment!, 'pay_by'), 'date');
+    for (const name of ['checkout_url', 'return_url']) assert.equal(formatOf(Payment!, name), 'uri');
+    assert.equal(formatOf(WebhookEndpoint!, 'url'), 'uri');
+    assert.equal(formatOf(PaymentRequest!, 'return_url'), 'uri');
   });
 
   test('every schema is JSON Schema 2020-12 that compiles strictly.', () => {
@@ -133,11 +183,11 @@ describe('openapi.json', () => {
       validateFormats: false,
     });
     strict.addKeyword('example');
-    for (const [name, schema] of Object.entries(document.components.schemas))
-      assert.doesNotThrow(
-        () => strict.compile({ ...schema, $id: `https://${name.toLowerCase()}.example/` }),
-        name,
-      );
+    const { schemas } = document.components;
+    const $defs = JSON.parse(JSON.stringify(schemas).replaceAll('#/components/schemas/', '#/$defs/'));
+    strict.addSchema({ $id: 'https://document.example/', $defs });
+    for (const name of Object.keys(schemas))
+      assert.doesNotThrow(() => strict.getSchema(`https://document.example/#/$defs/${name}`), name);
   });
 
   test("all under /v1 wants a merchant's key, all under /admin an administrator's token, nothing else any.", () => {

@@ -34,7 +34,8 @@ import type { Database } from '../store/database.ts';
 import type { Defect } from '../web/errors.ts';
 import { API_HEADERS } from '../web/headers.ts';
 import { addHealthRoutes, type Health } from '../web/health.ts';
-import { openApiDocument, withServer } from '../web/openapi.ts';
+import { withServer } from '../web/openapi.ts';
+import { openApiDocument } from '../web/openapi-document.ts';
 import { addRootFiles } from '../web/pages/root-files.ts';
 import type { RateLimits } from '../web/rate-limit.ts';
 import type { Refuse } from '../web/refused-keys.ts';
@@ -177,7 +178,7 @@ function addPublic(app: FastifyInstance, shared: Shared): void {
   app.get(`${basePath}/openapi.json`, (_request, reply) => {
     // Made for the caller first: to make JSON Schemas of ours takes a while.
     document ??= JSON.stringify(
-      openApiDocument(baseUrl, VERSION, [
+      openApiDocument({ baseUrl, contact: shared.registration.contact, version: VERSION }, [
         apiDescription(),
         apiKeyDescription(),
         trialDescription(),

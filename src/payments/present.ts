@@ -28,6 +28,12 @@ const paymentDetailsSchema = z.looseObject({
   note: z.string().optional().describe('The message to the merchant, whole.'),
   card: z.strictObject({ brand: z.string(), last4: z.string() }).optional(),
 });
+z.globalRegistry.add(paymentDetailsSchema, { id: 'PaymentDetails' });
+
+/** A customer as the merchant sent them. */
+const customerSchema = z
+  .strictObject({ name: optionalText, email: optionalText, phone: optionalText })
+  .meta({ id: 'Customer' });
 
 /** The specification's fields, then our own; every field is always there, `null` when unset. */
 export const paymentSchema = z.strictObject({
@@ -55,7 +61,7 @@ export const paymentSchema = z.strictObject({
   description: optionalText,
   return_url: optionalText,
   cancel_url: optionalText,
-  customer: z.strictObject({ name: optionalText, email: optionalText, phone: optionalText }).nullable(),
+  customer: customerSchema.nullable(),
   metadata: z.record(z.string(), z.unknown()).nullable(),
   status_reason: z
     .enum(STATUS_REASONS)
@@ -87,6 +93,7 @@ export const paymentSchema = z.strictObject({
     .describe('When the customer said that they had sent the transfer, also if that came after the end.'),
   locale: optionalText.describe('Language of the checkout page, unless the customer chooses another.'),
 });
+z.globalRegistry.add(paymentSchema, { id: 'Payment' });
 
 /** The hosted page's name, which the specification fixes. */
 export const PAYMENT_PAGE = 'payment.php';

@@ -1,7 +1,6 @@
-// The OpenAPI 3.1 document: the words its parts are written in, and how the parts that the surfaces describe become one.
+// The words in which the surfaces describe themselves for the OpenAPI 3.1 document.
 import { z } from 'zod';
 import { type ErrorCode, STATUS_OF_CODE } from '../lib/errors.ts';
-import { errorSchema } from './errors.ts';
 import { LIMIT } from './list.ts';
 
 /** What one surface adds to the document. */
@@ -13,27 +12,6 @@ export interface Description {
   webhooks?: Record<string, object>;
 }
 
-/** Builds the document for a service reached at `baseUrl` from what its surfaces say of themselves. */
-export function openApiDocument(baseUrl: string, version: string, parts: readonly Description[]): object {
-  const all = (name: keyof Description): object => Object.assign({}, ...parts.map((part) => part[name]));
-  return {
-    openapi: '3.1.1',
-    info: {
-      title: 'Counterfoil',
-      version,
-      description: 'Payment requests with a hosted checkout. Card data is never accepted by this interface.',
-      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
-    },
-    servers: [{ url: baseUrl }],
-    paths: all('paths'),
-    webhooks: all('webhooks'),
-    components: {
-      securitySchemes: all('securitySchemes'),
-      schemas: { ...all('schemas'), Error: jsonSchema(errorSchema, 'output') },
-    },
-  };
-}
-
 /** A description whose paths another server has than the document's; the same where that is none. */
 export function withServer(server: string | undefined, description: Description): Description {
   if (server === undefined) return description;
@@ -42,14 +20,44 @@ export function withServer(server: string | undefined, description: Description)
   return { ...description, paths: Object.fromEntries(paths) };
 }
 
-/** A schema as JSON Schema 2020-12, as it takes or as it gives. */
+/** Names of fields that hold a moment of RFC 3339, and of those that hold an absolute address. */
+const MOMENT = /(?:^|_)at$|^timestamp$|^time$|^since$/;
+const ADDRESS = /(?:^|_)url$|^website$/;
+
+/**
+ * A schema as JSON Schema 2020-12, as it takes or as it gives, with the format of each field whose name tells it. Nouns, which are schemas
+ * with an id, stand in `$defs`.
+ */
 export function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): Record<string, unknown> {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, {
     target: 'draft-2020-12',
     io,
     unrepresentable: 'any',
   });
-  return rest;
+  return withFormats(rest);
+}
+
+type Node = { [key: string]: unknown };
+
+/** A copy of a schema in which fields have the formats that their names tell. */
+function withFormats(node: Node): Node {
+  const within = (value: unknown): unknown =>
+    Array.isArray(value) ? value.map(within) : isNode(value) ? withFormats(value) : value;
+  const copy = Object.fromEntries(Object.entries(node).map(([key, value]) => [key, within(value)]));
+  if (isNode(copy.properties))
+    for (const [name, field] of Object.entries(copy.properties)) {
+      const format = MOMENT.test(name) ? 'date-time' : ADDRESS.test(name) ? 'uri' : undefined;
+      if (format !== undefined) addFormat(field as Node, format);
+    }
+  return copy;
+}
+
+const isNode = (value: unknown): value is Node =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function addFormat(field: Node, format: string): void {
+  if ([field.type].flat().includes('string')) field.format ??= format;
+  for (const one of (field.anyOf ?? []) as Node[]) addFormat(one, format);
 }
 
 export const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });

@@ -9,57 +9,65 @@ import { DISABLED_REASONS, type Endpoint, type Queue } from './endpoint.ts';
 
 const moment = z.string().describe('ISO 8601 with a numeric UTC offset.');
 
-export const endpointSchema = z.strictObject({
-  id: z.string().regex(/^whe_[0-9a-z]{36}$/),
-  object: z.literal('webhook_endpoint'),
-  livemode: z.boolean(),
-  url: z.string(),
-  types: z.array(z.enum(EVENT_TYPES)).nullable().describe('The event types that are sent; null for all.'),
-  description: z.string().nullable(),
-  status: z.enum(['enabled', 'disabled']),
-  disabled_at: moment.nullable(),
-  disabled_reason: z
-    .enum(DISABLED_REASONS)
-    .nullable()
-    .describe('`gone`: your server answered 410. `failing`: no attempt succeeded for 5 days.'),
-  disabled_note: z.string().nullable().describe('What the administrator who disabled it says.'),
-  failing_since: moment.nullable().describe('When the first attempt since the last success failed.'),
-  disables_at: moment.nullable().describe('When it is disabled if no attempt succeeds before.'),
-  secret_made_at: moment,
-  old_secret_until: moment.nullable().describe('Until when the secret before signs along.'),
-  created_at: moment,
-  updated_at: moment,
-});
+export const endpointSchema = z
+  .strictObject({
+    id: z.string().regex(/^whe_[0-9a-z]{36}$/),
+    object: z.literal('webhook_endpoint'),
+    livemode: z.boolean(),
+    url: z.string(),
+    types: z.array(z.enum(EVENT_TYPES)).nullable().describe('The event types that are sent; null for all.'),
+    description: z.string().nullable(),
+    status: z.enum(['enabled', 'disabled']),
+    disabled_at: moment.nullable(),
+    disabled_reason: z
+      .enum(DISABLED_REASONS)
+      .nullable()
+      .describe('`gone`: your server answered 410. `failing`: no attempt succeeded for 5 days.'),
+    disabled_note: z.string().nullable().describe('What the administrator who disabled it says.'),
+    failing_since: moment.nullable().describe('When the first attempt since the last success failed.'),
+    disables_at: moment.nullable().describe('When it is disabled if no attempt succeeds before.'),
+    secret_made_at: moment,
+    old_secret_until: moment.nullable().describe('Until when the secret before signs along.'),
+    created_at: moment,
+    updated_at: moment,
+  })
+  .meta({ id: 'WebhookEndpoint' });
 
-export const attemptSchema = z.strictObject({
-  number: z.int().min(1),
-  at: moment,
-  outcome: z.enum(['delivered', 'failed']),
-  status: z.int().nullable().describe('The HTTP status your server answered; null without an answer.'),
-  ms: z.int().min(0).describe('How long the attempt took, in milliseconds.'),
-  reason: z.string().describe('What happened, such as `Your server answered 500 in 212 ms`.'),
-  reply: z.string().nullable().describe('What your server answered, at most 4 KiB.'),
-});
+const attemptSchema = z
+  .strictObject({
+    number: z.int().min(1),
+    at: moment,
+    outcome: z.enum(['delivered', 'failed']),
+    status: z.int().nullable().describe('The HTTP status your server answered; null without an answer.'),
+    ms: z.int().min(0).describe('How long the attempt took, in milliseconds.'),
+    reason: z.string().describe('What happened, such as `Your server answered 500 in 212 ms`.'),
+    reply: z.string().nullable().describe('What your server answered, at most 4 KiB.'),
+  })
+  .meta({ id: 'Attempt' });
 
-export const deliverySchema = z.strictObject({
-  id: z.string().regex(/^dlv_[0-9a-z]{36}$/),
-  object: z.literal('delivery'),
-  endpoint_id: z.string(),
-  event_id: z.string(),
-  event_type: z.enum(EVENT_TYPES),
-  payment_id: z.string(),
-  status: z
-    .enum(DELIVERY_STATUSES)
-    .describe(
-      '`pending`: no attempt yet. `retrying`: the last attempt failed. `failed`: no further attempt.',
-    ),
-  created_at: moment,
-  next_attempt_at: moment.nullable(),
-  attempt_count: z.int().min(0),
-  last_attempt: attemptSchema.nullable(),
-});
+export const deliverySchema = z
+  .strictObject({
+    id: z.string().regex(/^dlv_[0-9a-z]{36}$/),
+    object: z.literal('delivery'),
+    endpoint_id: z.string(),
+    event_id: z.string(),
+    event_type: z.enum(EVENT_TYPES),
+    payment_id: z.string(),
+    status: z
+      .enum(DELIVERY_STATUSES)
+      .describe(
+        '`pending`: no attempt yet. `retrying`: the last attempt failed. `failed`: no further attempt.',
+      ),
+    created_at: moment,
+    next_attempt_at: moment.nullable(),
+    attempt_count: z.int().min(0),
+    last_attempt: attemptSchema.nullable(),
+  })
+  .meta({ id: 'Delivery' });
 
-export const wholeDeliverySchema = deliverySchema.extend({ attempts: z.array(attemptSchema) });
+export const wholeDeliverySchema = deliverySchema
+  .extend({ attempts: z.array(attemptSchema) })
+  .meta({ id: 'WholeDelivery' });
 
 /** An endpoint as it is shown, without its secret. `queue` tells whether it fails. */
 export function presentEndpoint(

@@ -9,14 +9,16 @@ import { signingSecrets } from './secret.ts';
 
 export const TEST_EVENT_TYPE = 'webhook.test';
 
-export const testEventSchema = z.strictObject({
-  id: z.string().describe('`evt_test_…`: of no payment, and never listed.'),
-  object: z.literal('event'),
-  type: z.literal(TEST_EVENT_TYPE),
-  timestamp: z.string().describe('ISO 8601 with a numeric UTC offset.'),
-  livemode: z.boolean(),
-  data: z.strictObject({}),
-});
+export const testEventSchema = z
+  .strictObject({
+    id: z.string().describe('`evt_test_…`: of no payment, and never listed.'),
+    object: z.literal('event'),
+    type: z.literal(TEST_EVENT_TYPE),
+    timestamp: z.string().describe('ISO 8601 with a numeric UTC offset.'),
+    livemode: z.boolean(),
+    data: z.strictObject({}),
+  })
+  .meta({ id: 'TestEvent' });
 
 /** Less than the service takes for an answer of its own. */
 const PATIENCE_MS = 7 * SECOND_MS;

@@ -14,7 +14,6 @@ import { apiKeyRequestSchema, rotationRequestSchema } from './api-key-requests.t
 import {
   apiKeyAnswerSchema,
   apiKeyListSchema,
-  apiKeySchema,
   newApiKeyAnswerSchema,
   revokedApiKeyAnswerSchema,
   rotatedApiKeyAnswerSchema,
@@ -97,7 +96,6 @@ export const apiKeyDescription = (): Description => ({
     },
   },
   schemas: {
-    ApiKey: jsonSchema(apiKeySchema, 'output'),
     ApiKeyRequest: jsonSchema(apiKeyRequestSchema, 'input'),
     RotationRequest: jsonSchema(rotationRequestSchema, 'input'),
     ApiKeyAnswer: jsonSchema(apiKeyAnswerSchema, 'output'),

@@ -6,14 +6,16 @@ import type { Registered } from '../register.ts';
 
 export const registrationAnswerSchema = z.strictObject({
   data: z.strictObject({
-    merchant: z.strictObject({
-      id: z.string().describe('`mer_…`.'),
-      object: z.literal('merchant'),
-      business_name: z.string().describe('What customers see where they pay.'),
-      email: z.string(),
-      website: z.string().nullable(),
-      created_at: z.string().describe('ISO 8601 with a numeric UTC offset.'),
-    }),
+    merchant: z
+      .strictObject({
+        id: z.string().describe('`mer_…`.'),
+        object: z.literal('merchant'),
+        business_name: z.string().describe('What customers see where they pay.'),
+        email: z.string(),
+        website: z.string().nullable(),
+        created_at: z.string().describe('ISO 8601 with a numeric UTC offset.'),
+      })
+      .meta({ id: 'Merchant' }),
     api_key: z.string().describe('The key itself. It is told here and nowhere else.'),
     api_key_id: z.string().describe('`key_…`: what the key is called.'),
     livemode: z.boolean().describe('Whether the key makes real payments.'),

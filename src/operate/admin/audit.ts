@@ -13,25 +13,29 @@ import { QueryReader } from '../../web/list.ts';
 
 export const ENTRIES = { default: 100, maximum: 1000 };
 
-const entrySchema = z.strictObject({
-  number: z.int().describe('Counts from 1 without a gap.'),
-  at: z.string().describe('ISO 8601 with a numeric UTC offset.'),
-  at_ms: z.int().describe('The same in milliseconds since 1970, as it is sealed.'),
-  actor: z.string(),
-  action: z.string(),
-  subject: z.string(),
-  request_id: z.string().nullable(),
-  facts: z.record(z.string(), z.union([z.string(), z.number(), z.null()])),
-});
+const entrySchema = z
+  .strictObject({
+    number: z.int().describe('Counts from 1 without a gap.'),
+    at: z.string().describe('ISO 8601 with a numeric UTC offset.'),
+    at_ms: z.int().describe('The same in milliseconds since 1970, as it is sealed.'),
+    actor: z.string(),
+    action: z.string(),
+    subject: z.string(),
+    request_id: z.string().nullable(),
+    facts: z.record(z.string(), z.union([z.string(), z.number(), z.null()])),
+  })
+  .meta({ id: 'AuditEntry' });
 
-const sealSchema = z.strictObject({
-  number: z.int(),
-  first_entry: z.int(),
-  last_entry: z.int(),
-  at: z.string().describe('ISO 8601 with a numeric UTC offset.'),
-  at_ms: z.int().describe('The same in milliseconds since 1970, as it is sealed.'),
-  hash: z.string().describe('SHA-256 over the seal before and the entries.'),
-});
+const sealSchema = z
+  .strictObject({
+    number: z.int(),
+    first_entry: z.int(),
+    last_entry: z.int(),
+    at: z.string().describe('ISO 8601 with a numeric UTC offset.'),
+    at_ms: z.int().describe('The same in milliseconds since 1970, as it is sealed.'),
+    hash: z.string().describe('SHA-256 over the seal before and the entries.'),
+  })
+  .meta({ id: 'Seal' });
 
 export const entryListSchema = z.strictObject({
   data: z.array(entrySchema),

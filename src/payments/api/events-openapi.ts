@@ -1,7 +1,7 @@
 // What the OpenAPI document says of events under /v1, built from the schemas that shape answers.
 
 import { type Description, jsonSchema, query, REQUEST_ID_HEADER } from '../../web/openapi.ts';
-import { EVENT_TYPES, eventSchema } from '../events/event.ts';
+import { EVENT_TYPES } from '../events/event.ts';
 import { eventAnswerSchema, eventListSchema } from './events.ts';
 import { answer, RATE_LIMIT, refusals, security } from './openapi.ts';
 
@@ -89,7 +89,6 @@ export const eventDescription = (): Description => ({
     },
   },
   schemas: {
-    Event: jsonSchema(eventSchema, 'output'),
     EventAnswer: jsonSchema(eventAnswerSchema, 'output'),
     EventList: jsonSchema(eventListSchema, 'output'),
   },

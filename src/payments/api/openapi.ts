@@ -16,7 +16,6 @@ import {
   success,
 } from '../../web/openapi.ts';
 import { STATUSES } from '../payment.ts';
-import { paymentSchema } from '../present.ts';
 import { paymentRequestSchema } from '../request.ts';
 import { WAIT_MAXIMUM_S } from './payment-read.ts';
 import { paymentAnswerSchema, paymentListSchema } from './payments.ts';
@@ -198,7 +197,6 @@ export const apiDescription = (): Description => ({
   schemas: {
     Health: jsonSchema(healthSchema, 'output'),
     Readiness: jsonSchema(readinessSchema, 'output'),
-    Payment: jsonSchema(paymentSchema, 'output'),
     PaymentRequest: jsonSchema(paymentRequestSchema, 'input'),
     PaymentAnswer: jsonSchema(paymentAnswerSchema, 'output'),
     PaymentList: jsonSchema(paymentListSchema, 'output'),

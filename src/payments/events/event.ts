@@ -70,31 +70,33 @@ export interface ToldEntry {
   isChange: boolean;
 }
 
-export const eventSchema = z.strictObject({
-  id: z
-    .string()
-    .regex(/^evt_[0-9a-z]{34}_\d+$/)
-    .describe('The same at every read and every delivery.'),
-  object: z.literal('event'),
-  type: z.enum(EVENT_TYPES),
-  timestamp: z.string().describe('When it happened: ISO 8601 with a numeric UTC offset.'),
-  livemode: z.boolean(),
-  data: z.strictObject({
-    payment_id: z.string(),
-    version: z.int().min(1).describe("Counts the payment's events from 1 without a gap."),
-    merchant_reference: z.string().nullable(),
-    status: z.enum(STATUSES).describe("The payment's status after this event."),
-    status_reason: z.enum(STATUS_REASONS).nullable(),
-    amount: z.string(),
-    currency: z.string(),
-    amount_received: z.string().describe("The payment's `amount_received` after this event."),
-    amount_due: z.string().describe("The payment's `amount_due` after this event."),
-    received: z
-      .strictObject({ amount: z.string(), received_on: z.string().meta({ format: 'date' }).nullable() })
-      .nullable()
-      .describe('The money that this event tells of, in the same currency. Null if it tells of none.'),
-  }),
-});
+export const eventSchema = z
+  .strictObject({
+    id: z
+      .string()
+      .regex(/^evt_[0-9a-z]{34}_\d+$/)
+      .describe('The same at every read and every delivery.'),
+    object: z.literal('event'),
+    type: z.enum(EVENT_TYPES),
+    timestamp: z.string().describe('When it happened: ISO 8601 with a numeric UTC offset.'),
+    livemode: z.boolean(),
+    data: z.strictObject({
+      payment_id: z.string(),
+      version: z.int().min(1).describe("Counts the payment's events from 1 without a gap."),
+      merchant_reference: z.string().nullable(),
+      status: z.enum(STATUSES).describe("The payment's status after this event."),
+      status_reason: z.enum(STATUS_REASONS).nullable(),
+      amount: z.string(),
+      currency: z.string(),
+      amount_received: z.string().describe("The payment's `amount_received` after this event."),
+      amount_due: z.string().describe("The payment's `amount_due` after this event."),
+      received: z
+        .strictObject({ amount: z.string(), received_on: z.string().meta({ format: 'date' }).nullable() })
+        .nullable()
+        .describe('The money that this event tells of, in the same currency. Null if it tells of none.'),
+    }),
+  })
+  .meta({ id: 'Event' });
 
 /** The JSON text of an `eventSchema` object. */
 export function presentEvent({

@@ -35,6 +35,7 @@ export const reviewedPaymentSchema = paymentSchema.extend({
     .nullable()
     .describe('Who is reviewing it; until then no other reviewer decides.'),
 });
+z.globalRegistry.add(reviewedPaymentSchema, { id: 'ReviewedPayment' });
 
 const actSchema = z.strictObject({
   act: z
@@ -54,6 +55,7 @@ const actSchema = z.strictObject({
   reason,
   message: text.describe('What the customer was told.'),
 });
+z.globalRegistry.add(actSchema, { id: 'ReviewAct' });
 
 const timelineItemSchema = z.strictObject({
   number: z.int().describe("The audit entry's number."),
@@ -73,6 +75,7 @@ const timelineItemSchema = z.strictObject({
     .nullable()
     .describe('The first signed checkpoint that vouches for it.'),
 });
+z.globalRegistry.add(timelineItemSchema, { id: 'TimelineItem' });
 
 /** A payment by itself. */
 const wholePaymentSchema = reviewedPaymentSchema.extend({
@@ -83,6 +86,7 @@ const wholePaymentSchema = reviewedPaymentSchema.extend({
   review: z.array(actSchema).describe('What administrators did and wrote, oldest first.'),
   timeline: z.array(timelineItemSchema).describe('All that the history says of it, oldest first.'),
 });
+z.globalRegistry.add(wholePaymentSchema, { id: 'WholePayment' });
 
 export const wholePaymentAnswerSchema = z.strictObject({ data: wholePaymentSchema });
 

@@ -21,48 +21,54 @@ import { readingOptions } from '../remembered.ts';
 const TEXT_MAXIMUM = 255;
 const DIRECTIONS = ['credit', 'debit'] as const;
 
-const faultSchema = z.strictObject({
-  file: z.string(),
-  line: z.int().describe('The line of text, from 1; 0 if the fault belongs to none.'),
-  text: z.string(),
-});
+const faultSchema = z
+  .strictObject({
+    file: z.string(),
+    line: z.int().describe('The line of text, from 1; 0 if the fault belongs to none.'),
+    text: z.string(),
+  })
+  .meta({ id: 'StatementFault' });
 const balanceSchema = z.string().nullable().describe('A decimal number as text, negative if overdrawn.');
-const statementSchema = z.strictObject({
-  id: z.string(),
-  object: z.literal('statement'),
-  account: z.string(),
-  currency: z.string().nullable(),
-  format: z.string(),
-  file: z.string(),
-  number: z.string().nullable().describe("The bank's number of the statement."),
-  first_day: z.string().nullable(),
-  last_day: z.string().nullable(),
-  opening: balanceSchema,
-  closing: balanceSchema,
-  lines: z.int().describe('How many the file shows, those included that were known before.'),
-  faults: z.array(faultSchema.omit({ file: true })),
-  imported_at: z.string(),
-});
+const statementSchema = z
+  .strictObject({
+    id: z.string(),
+    object: z.literal('statement'),
+    account: z.string(),
+    currency: z.string().nullable(),
+    format: z.string(),
+    file: z.string(),
+    number: z.string().nullable().describe("The bank's number of the statement."),
+    first_day: z.string().nullable(),
+    last_day: z.string().nullable(),
+    opening: balanceSchema,
+    closing: balanceSchema,
+    lines: z.int().describe('How many the file shows, those included that were known before.'),
+    faults: z.array(faultSchema.omit({ file: true })),
+    imported_at: z.string(),
+  })
+  .meta({ id: 'Statement' });
 export const statementListSchema = listSchema(statementSchema);
 
-const lineSchema = z.strictObject({
-  id: z.string(),
-  object: z.literal('statement_line'),
-  statement_id: z.string(),
-  account: z.string(),
-  day: z.string().describe('The booking day, else the value day; empty if the bank names none.'),
-  amount: z.number(),
-  currency: z.string(),
-  direction: z.enum(DIRECTIONS),
-  booked: z.boolean(),
-  reversal: z.boolean(),
-  state: z.enum(LINE_STATES),
-  payment_id: z.string().nullable(),
-  note: z.string().nullable().describe('Why it is ignored.'),
-  text: z.string().describe('What the bank wrote; empty once it was erased.'),
-  counterparty: z.strictObject({ name: z.string().optional(), account: z.string().optional() }),
-  references: z.record(z.string(), z.string()),
-});
+const lineSchema = z
+  .strictObject({
+    id: z.string(),
+    object: z.literal('statement_line'),
+    statement_id: z.string(),
+    account: z.string(),
+    day: z.string().describe('The booking day, else the value day; empty if the bank names none.'),
+    amount: z.number(),
+    currency: z.string(),
+    direction: z.enum(DIRECTIONS),
+    booked: z.boolean(),
+    reversal: z.boolean(),
+    state: z.enum(LINE_STATES),
+    payment_id: z.string().nullable(),
+    note: z.string().nullable().describe('Why it is ignored.'),
+    text: z.string().describe('What the bank wrote; empty once it was erased.'),
+    counterparty: z.strictObject({ name: z.string().optional(), account: z.string().optional() }),
+    references: z.record(z.string(), z.string()),
+  })
+  .meta({ id: 'StatementLine' });
 export const lineListSchema = listSchema(lineSchema);
 
 export const importAnswerSchema = z.strictObject({

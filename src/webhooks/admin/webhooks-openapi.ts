@@ -16,12 +16,7 @@ import {
 import { DELIVERY_STATUSES } from '../delivery.ts';
 import { ENDPOINT_STATES } from '../endpoint.ts';
 import { disableRequestSchema, strictResendSchema } from './webhook-acts.ts';
-import {
-  merchantDeliveryAnswerSchema,
-  merchantDeliveryListSchema,
-  merchantEndpointAnswerSchema,
-  merchantEndpointListSchema,
-} from './webhooks.ts';
+import { merchantEndpointAnswerSchema, merchantEndpointListSchema } from './webhooks.ts';
 
 const endpointId = { name: 'endpoint_id', in: 'path', required: true, schema: { type: 'string' } };
 const deliveryId = { name: 'delivery_id', in: 'path', required: true, schema: { type: 'string' } };
@@ -67,7 +62,7 @@ const reads = (): Description['paths'] => ({
   '/admin/webhook_endpoints/{endpoint_id}/deliveries': readOperation(
     'listDeliveriesOfMerchant',
     'The deliveries to a webhook endpoint',
-    'MerchantDeliveryList',
+    'DeliveryList',
     ['not_found', 'validation_failed'],
     {
       description: `Newest first. Deliveries are kept for 30 days. ${OTHERS}`,
@@ -82,7 +77,7 @@ const reads = (): Description['paths'] => ({
   '/admin/deliveries/{delivery_id}': readOperation(
     'readDeliveryOfMerchant',
     'A delivery with its attempts',
-    'MerchantDeliveryAnswer',
+    'DeliveryAnswer',
     ['not_found'],
     { parameters: [deliveryId] },
   ),
@@ -121,7 +116,7 @@ const acts = (): Description['paths'] => ({
     [
       'Send a delivery again now, also one that was delivered',
       'The schedule of its attempts begins anew. 409 `invalid_status`: the endpoint is disabled. A request body is ignored.',
-      'MerchantDeliveryAnswer',
+      'DeliveryAnswer',
     ],
     { parameter: deliveryId, codes: ['invalid_status'] },
   ),
@@ -132,8 +127,6 @@ export const adminWebhookDescription = (): Description => ({
   schemas: {
     MerchantEndpointList: jsonSchema(merchantEndpointListSchema, 'output'),
     MerchantEndpointAnswer: jsonSchema(merchantEndpointAnswerSchema, 'output'),
-    MerchantDeliveryList: jsonSchema(merchantDeliveryListSchema, 'output'),
-    MerchantDeliveryAnswer: jsonSchema(merchantDeliveryAnswerSchema, 'output'),
     EndpointDisabling: jsonSchema(disableRequestSchema, 'input'),
     StrictResendRequest: jsonSchema(
       strictResendSchema(() => 0),

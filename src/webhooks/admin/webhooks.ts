@@ -10,26 +10,21 @@ import { endpointNotFound } from '../change.ts';
 import { DELIVERY_STATUSES, type Delivery, isDeliveryId } from '../delivery.ts';
 import { findAnyDelivery, listDeliveries } from '../delivery-queries.ts';
 import { ENDPOINT_STATES, type Endpoint, type EndpointState, isEndpointId } from '../endpoint.ts';
-import {
-  deliverySchema,
-  endpointSchema,
-  presentDeliveries,
-  presentEndpoint,
-  presentWholeDelivery,
-  wholeDeliverySchema,
-} from '../present.ts';
+import { endpointSchema, presentDeliveries, presentEndpoint, presentWholeDelivery } from '../present.ts';
 import { findEndpoint, findQueue, searchEndpoints } from '../queries.ts';
 
 const TEXT_MAXIMUM = 255;
 
-const merchantEndpointSchema = endpointSchema.extend({
-  merchant_id: z.string(),
-  state: z.enum(ENDPOINT_STATES).describe('`failing`: the endpoint is enabled, and its last attempt failed.'),
-});
+const merchantEndpointSchema = endpointSchema
+  .extend({
+    merchant_id: z.string(),
+    state: z
+      .enum(ENDPOINT_STATES)
+      .describe('`failing`: the endpoint is enabled, and its last attempt failed.'),
+  })
+  .meta({ id: 'MerchantEndpoint' });
 export const merchantEndpointAnswerSchema = z.strictObject({ data: merchantEndpointSchema });
 export const merchantEndpointListSchema = listSchema(merchantEndpointSchema);
-export const merchantDeliveryListSchema = listSchema(deliverySchema);
-export const merchantDeliveryAnswerSchema = z.strictObject({ data: wholeDeliverySchema });
 
 export type WithEndpointId = { Params: { endpoint_id: string } };
 export type WithDeliveryId = { Params: { delivery_id: string } };

@@ -15,7 +15,6 @@ import {
 import type { AddressRules } from '../addresses.ts';
 import { DELIVERY_STATUSES } from '../delivery.ts';
 import { ENDPOINTS_MAXIMUM } from '../endpoint.ts';
-import { attemptSchema, deliverySchema, endpointSchema } from '../present.ts';
 import { resendAnswerSchema, resendRequestSchema } from '../resend.ts';
 import { TEST_EVENT_TYPE, testEventSchema } from '../test-event.ts';
 import { deliveryAnswerSchema, deliveryListSchema, resentDeliveryAnswerSchema } from './deliveries.ts';
@@ -223,7 +222,6 @@ export const webhookDescription = (): Description => ({
     ([...EVENT_TYPES, TEST_EVENT_TYPE] as const).map((type) => [type, sent(type)]),
   ),
   schemas: {
-    WebhookEndpoint: jsonSchema(endpointSchema, 'output'),
     WebhookEndpointRequest: jsonSchema(endpointRequestSchema(RULES), 'input'),
     WebhookEndpointChange: jsonSchema(endpointChangeSchema(RULES), 'input'),
     WebhookEndpointAnswer: jsonSchema(endpointAnswerSchema, 'output'),
@@ -231,8 +229,6 @@ export const webhookDescription = (): Description => ({
     DeletedWebhookEndpointAnswer: jsonSchema(deletedEndpointAnswerSchema, 'output'),
     WebhookEndpointList: jsonSchema(endpointListSchema, 'output'),
     WebhookTestAnswer: jsonSchema(testAnswerSchema, 'output'),
-    Delivery: jsonSchema(deliverySchema, 'output'),
-    Attempt: jsonSchema(attemptSchema, 'output'),
     DeliveryAnswer: jsonSchema(deliveryAnswerSchema, 'output'),
     DeliveryList: jsonSchema(deliveryListSchema, 'output'),
     TestEvent: jsonSchema(testEventSchema, 'output'),

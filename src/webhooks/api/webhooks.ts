@@ -40,7 +40,9 @@ const secret = z
   .nullable()
   .describe('`whsec_…`. Null where the answer is given again for an `Idempotency-Key`: who lost it rotates.');
 export const endpointAnswerSchema = z.strictObject({ data: endpointSchema });
-export const newEndpointAnswerSchema = z.strictObject({ data: endpointSchema.extend({ secret }) });
+export const newEndpointAnswerSchema = z.strictObject({
+  data: endpointSchema.extend({ secret }).meta({ id: 'NewWebhookEndpoint' }),
+});
 export const endpointListSchema = listSchema(endpointSchema);
 export const deletedEndpointAnswerSchema = z.strictObject({
   data: z.strictObject({
