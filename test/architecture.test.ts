@@ -35,7 +35,6 @@ const isSurface = (file: string) => isPage(file) || /^src\/[a-z]+\/(api|admin|me
 
 /** Imports that lead upwards. The list only shrinks. */
 const UPWARDS: readonly string[] = [
-  'src/merchants/api/api-keys-openapi.ts → src/payments/api/openapi.ts',
   'src/statements/admin/statements-openapi.ts → src/operate/admin/openapi.ts',
   'src/webhooks/admin/webhooks-openapi.ts → src/operate/admin/openapi.ts',
 ];

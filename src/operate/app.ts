@@ -14,19 +14,15 @@ import type { Logger } from '../lib/log.ts';
 import { type Clock, SECOND_MS } from '../lib/time.ts';
 import { VERSION } from '../lib/version.ts';
 import { pathOf } from '../lib/web-address.ts';
-import { apiKeyDescription } from '../merchants/api/api-keys-openapi.ts';
 import type { Directory } from '../merchants/directory.ts';
 import type { KeyUses } from '../merchants/key-uses.ts';
 import { registrationDescription } from '../merchants/registration/openapi.ts';
 import { type RegistrationSettings, registration } from '../merchants/registration/registration.ts';
-import { eventDescription } from '../payments/api/events-openapi.ts';
-import { apiDescription } from '../payments/api/openapi.ts';
 import type { EventStreams } from '../payments/events/streams.ts';
 import type { Offer } from '../payments/methods/offer.ts';
 import type { PaymentTerms } from '../payments/pay-by.ts';
 import { countCreated } from '../payments/queries.ts';
 import type { Waits } from '../payments/waits.ts';
-import { trialDescription } from '../review/api/trials-openapi.ts';
 import type { ReviewFigures } from '../review/figures.ts';
 import { adminStatementDescription } from '../statements/admin/statements-openapi.ts';
 import { onStatement } from '../statements/matching/bank-fact.ts';
@@ -34,6 +30,7 @@ import type { Database } from '../store/database.ts';
 import type { Defect } from '../web/errors.ts';
 import { API_HEADERS } from '../web/headers.ts';
 import { addHealthRoutes, type Health } from '../web/health.ts';
+import { healthDescription } from '../web/health-openapi.ts';
 import { withServer } from '../web/openapi.ts';
 import { openApiDocument } from '../web/openapi-document.ts';
 import { addRootFiles } from '../web/pages/root-files.ts';
@@ -43,8 +40,8 @@ import { addSecurityText, type SecurityContact } from '../web/security-text.ts';
 import { createShell, type ShellParts } from '../web/shell.ts';
 import type { AddressRules } from '../webhooks/addresses.ts';
 import { adminWebhookDescription } from '../webhooks/admin/webhooks-openapi.ts';
-import { webhookDescription } from '../webhooks/api/webhooks-openapi.ts';
 import { isSignedFor } from '../webhooks/received.ts';
+import { sentDescription } from '../webhooks/sent-openapi.ts';
 import { adminApi } from './admin/admin.ts';
 import { adminDescription } from './admin/openapi.ts';
 import type { Installation } from './checks/check.ts';
@@ -53,7 +50,7 @@ import { ROW_CHECKS } from './checks/row-checks.ts';
 import { type ConsoleSettings, consolePages } from './pages/console.ts';
 import { consoleRoutes, type RoomParts } from './rooms.ts';
 import { isSecure, originsOf, type Places, type Site } from './settings/places.ts';
-import { v1 } from './v1.ts';
+import { v1, v1Description } from './v1.ts';
 
 /** The health page waits no longer for the service's own addresses to answer. */
 const PROBE_DEADLINE_MS = 2 * SECOND_MS;
@@ -179,11 +176,9 @@ function addPublic(app: FastifyInstance, shared: Shared): void {
     // Made for the caller first: to make JSON Schemas of ours takes a while.
     document ??= JSON.stringify(
       openApiDocument({ baseUrl, contact: shared.registration.contact, version: VERSION }, [
-        apiDescription(),
-        apiKeyDescription(),
-        trialDescription(),
-        eventDescription(),
-        webhookDescription(),
+        healthDescription(),
+        v1Description({ ...shared, baseUrl }),
+        sentDescription(),
         registrationDescription(),
         withServer(adminServer, adminDescription()),
         withServer(adminServer, adminWebhookDescription()),

@@ -2,20 +2,22 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type Clock, SECOND_MS } from '../lib/time.ts';
 import { refuseReplaced } from '../merchants/acting-key.ts';
-import { type ApiKeyRoutes, addApiKeyRoutes } from '../merchants/api/api-keys.ts';
+import { type ApiKeyRoutes, apiKeyEndpoints } from '../merchants/api/api-keys.ts';
 import { type Authentication, authenticator } from '../merchants/api/authenticate.ts';
-import { addEventStream, type EventStreamRoutes } from '../payments/api/event-stream.ts';
-import { addEventRoutes } from '../payments/api/events.ts';
-import { answerOnce } from '../payments/api/once.ts';
-import { addPaymentRead } from '../payments/api/payment-read.ts';
-import { addPaymentRoutes, type PaymentRoutes } from '../payments/api/payments.ts';
+import { type EventStreamRoutes, eventStreamEndpoint } from '../payments/api/event-stream.ts';
+import { eventEndpoints } from '../payments/api/events.ts';
+import { answerOnce, withIdempotencyKeyChecked } from '../payments/api/once.ts';
+import { paymentReadEndpoint } from '../payments/api/payment-read.ts';
+import { type PaymentRoutes, paymentEndpoints } from '../payments/api/payments.ts';
 import type { Waits } from '../payments/waits.ts';
-import { addTrialRoutes } from '../review/api/trials.ts';
+import { trialEndpoints } from '../review/api/trials.ts';
+import { type ApiEndpoint, addEndpoints, described, type Surface } from '../web/endpoint.ts';
 import { notFound } from '../web/errors.ts';
 import { API_HEADERS } from '../web/headers.ts';
+import { ALWAYS, type Description, RATE_LIMIT_HEADERS } from '../web/openapi.ts';
 import { CallerBuckets, type RateLimits, takeFrom } from '../web/rate-limit.ts';
-import { addDeliveryRoutes } from '../webhooks/api/deliveries.ts';
-import { addWebhookRoutes, type WebhookRoutes } from '../webhooks/api/webhooks.ts';
+import { deliveryEndpoints } from '../webhooks/api/deliveries.ts';
+import { type WebhookRoutes, webhookEndpoints } from '../webhooks/api/webhooks.ts';
 
 interface V1 extends PaymentRoutes, ApiKeyRoutes, WebhookRoutes, Authentication, EventStreamRoutes {
   waits: Waits;
@@ -50,15 +52,7 @@ export async function v1(app: FastifyInstance, settings: V1): Promise<void> {
   app.setNotFoundHandler(() => {
     throw notFound();
   });
-  const once = answerOnce(settings.database, settings.journal, settings.clock);
-  addPaymentRead(app, { ...settings, authenticate });
-  addPaymentRoutes(app, settings, once);
-  addTrialRoutes(app, settings, once);
-  addEventRoutes(app, settings);
-  addEventStream(app, settings);
-  addApiKeyRoutes(app, settings);
-  addWebhookRoutes(app, settings, once);
-  addDeliveryRoutes(app, settings, once);
+  addEndpoints(app, V1_SURFACE, endpointsOf(settings, authenticate));
 }
 
 /** Whether a request is one that a replaced key may send. What changes keys judges it in its transaction. */
@@ -66,6 +60,37 @@ function mayReplacedKey({ method, routeOptions }: FastifyRequest): boolean {
   const isRead = method === 'GET' || method === 'HEAD';
   return isRead || /\/v1\/(payments|api_keys.*)$/.test(routeOptions.url ?? '');
 }
+
+/** What the endpoints under /v1 have in common. */
+const V1_SURFACE: Surface = {
+  prefix: '/v1',
+  security: [{ apiKey: [] }],
+  errors: [...ALWAYS, 'unauthorized', 'forbidden', 'rate_limited'],
+  headers: RATE_LIMIT_HEADERS,
+  checkedOnce: withIdempotencyKeyChecked,
+};
+
+function endpointsOf(settings: V1, authenticate: ReturnType<typeof authenticator>): ApiEndpoint[] {
+  const once = answerOnce(settings.database, settings.journal, settings.clock);
+  return [
+    ...paymentEndpoints(settings, once),
+    paymentReadEndpoint({ ...settings, authenticate }),
+    ...trialEndpoints(settings, once),
+    ...eventEndpoints(settings),
+    eventStreamEndpoint(settings),
+    ...apiKeyEndpoints(settings),
+    ...webhookEndpoints(settings, once),
+    ...deliveryEndpoints(settings, once),
+  ];
+}
+
+/** What the OpenAPI document says of /v1. Nothing is called of what the endpoints close over. */
+export const v1Description = (settings: V1): Description => ({
+  ...described(V1_SURFACE, endpointsOf(settings, authenticator(settings))),
+  securitySchemes: {
+    apiKey: { type: 'http', scheme: 'bearer', description: "A merchant's API key; for servers only." },
+  },
+});
 
 /** Counts every request that is for an endpoint and has a caller by now. Throws `rate_limited` in requests. */
 function addRateLimits(app: FastifyInstance, limits: RateLimits, clock: Clock): void {

@@ -73,19 +73,38 @@ const RETRY_AFTER = {
   },
 };
 
+/** The headers that tell a key its limits (draft-ietf-httpapi-ratelimit-headers-10). */
+export const RATE_LIMIT_HEADERS = {
+  'RateLimit-Policy': {
+    required: false,
+    description:
+      'How many requests (`q`) the key may send in how many seconds (`w`); missing where nothing is limited.',
+    schema: { type: 'string', examples: ['"write";q=100;w=2'] },
+  },
+  RateLimit: {
+    required: false,
+    description: 'How many requests are left (`r`), and in how many seconds there is one more (`t`).',
+    schema: { type: 'string', examples: ['"write";r=37;t=1'] },
+  },
+};
+
 /** A response that carries a schema of the document. */
 export function success(description: string, schema: string, headers: object = {}) {
   return { description, headers: { ...REQUEST_ID_HEADER, ...headers }, ...json(ref(schema)) };
 }
 
-/** One response for each status among `codes`, listing the codes it may carry. */
-export function failures(codes: readonly ErrorCode[]): Record<string, object> {
+const ALL_CODES = Object.keys(STATUS_OF_CODE) as ErrorCode[];
+
+/** One response for each status among `codes`, listing the codes it may carry. `limits`: headers of 429 beside `Retry-After`. */
+export function failures(codes: readonly ErrorCode[], limits: object = {}): Record<string, object> {
   const responses: Record<string, object> = {};
   for (const status of [...new Set(codes.map((code) => STATUS_OF_CODE[code]))]) {
-    const names = codes.filter((code) => STATUS_OF_CODE[code] === status);
+    const names = ALL_CODES.filter((code) => codes.includes(code) && STATUS_OF_CODE[code] === status);
     responses[status] = {
       description: names.map((name) => `\`${name}\``).join(', '),
-      headers: names.includes('rate_limited') ? { ...REQUEST_ID_HEADER, ...RETRY_AFTER } : REQUEST_ID_HEADER,
+      headers: names.includes('rate_limited')
+        ? { ...REQUEST_ID_HEADER, ...RETRY_AFTER, ...limits }
+        : REQUEST_ID_HEADER,
       ...json(ref('Error')),
     };
   }

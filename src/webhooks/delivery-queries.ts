@@ -153,7 +153,7 @@ export async function waitingDeliveries(database: Reader): Promise<WaitingDelive
   return waiting!;
 }
 
-export interface DeliveryFilter {
+interface DeliveryFilter {
   status?: DeliveryStatus | undefined;
   payment_id?: string | undefined;
 }

@@ -1,10 +1,7 @@
 // What a merchant may ask for about its API keys: schemas that check, explain and document it.
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { optional, parsedBy, soundText } from '../../lib/faults.ts';
+import { optional, soundText } from '../../lib/faults.ts';
 import { SECOND_MS } from '../../lib/time.ts';
-import { prefersStrictHandling, STRICT_APPLIED } from '../../web/headers.ts';
-import { objectIn } from '../../web/json-body.ts';
 import { KEY_NAME_MAXIMUM, keyNameFault, OVERLAPS_MS } from '../api-keys.ts';
 
 const EXPIRES_IN = { minimum: 60, maximum: 315_360_000 }; // ten years
@@ -41,19 +38,3 @@ export const rotationRequestSchema = z.object(
   },
   'Must be a JSON object.',
 );
-
-/**
- * Reads a body. `Prefer: handling=strict` refuses fields that there are not, and the answer says so. Throws `invalid_json`, and
- * `validation_failed` with every fault.
- */
-export function checked<S extends z.ZodObject>(
-  schema: S,
-  bytes: Uint8Array,
-  { headers }: FastifyRequest,
-  reply: FastifyReply,
-): z.infer<S> {
-  const strict = prefersStrictHandling(headers);
-  const wanted = parsedBy(strict ? schema.strict() : schema, objectIn(bytes));
-  if (strict) reply.headers(STRICT_APPLIED);
-  return wanted as z.infer<S>;
-}

@@ -1,11 +1,11 @@
 // The API keys' endpoints under /v1: a merchant lists its keys, makes another, replaces one and revokes one.
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Journal } from '../../journal/journal.ts';
 import { OperationalError } from '../../lib/errors.ts';
 import { type Clock, DAY_MS, SECOND_MS } from '../../lib/time.ts';
 import type { Database } from '../../store/database.ts';
-import { bodyOf, ignoreBody, takeJson } from '../../web/json-body.ts';
-import { fromCursor, listText, pageOf, QueryReader } from '../../web/list.ts';
+import { type ApiEndpoint, cursorParameter, endpoint, limitParameter } from '../../web/endpoint.ts';
+import { fromCursor, listText, pageOf } from '../../web/list.ts';
 import type { KeyAct } from '../acting-key.ts';
 import { changeKeys, issueKey, revokeKey, rotateKey } from '../api-keys.ts';
 import type { Directory } from '../directory.ts';
@@ -15,8 +15,15 @@ import type { KnownKey } from '../known-key.ts';
 import { listKeys, type PageEnd } from '../list-keys.ts';
 import { keysMadeBy } from '../queries.ts';
 import type { StoredKey } from '../stored-key.ts';
-import { apiKeyRequestSchema, checked, rotationRequestSchema } from './api-key-requests.ts';
-import { presentApiKey } from './present-api-key.ts';
+import { apiKeyRequestSchema, rotationRequestSchema } from './api-key-requests.ts';
+import {
+  apiKeyAnswerSchema,
+  apiKeyListSchema,
+  newApiKeyAnswerSchema,
+  presentApiKey,
+  revokedApiKeyAnswerSchema,
+  rotatedApiKeyAnswerSchema,
+} from './present-api-key.ts';
 
 export interface ApiKeyRoutes {
   database: Database;
@@ -29,37 +36,56 @@ export interface ApiKeyRoutes {
 
 type WithId = { Params: { key_id: string } };
 
-/** Adds the routes to `app`, whose requests carry a caller by now. A key manages those of its own merchant and mode. */
-export function addApiKeyRoutes(app: FastifyInstance, parts: ApiKeyRoutes): void {
+const LOCATION = {
+  Location: { schema: { type: 'string' }, description: 'The new key, without its secret.' },
+};
+const NOT_KEPT =
+  'No `Idempotency-Key` is heeded: a key is told once and kept nowhere, so there is no answer to give again.';
+const REPLACED =
+  'A key that was replaced reads, and creates payments, until its end. Everything else is 403, but that it may revoke itself.';
+
+/** The endpoints of API keys. A key manages those of its own merchant and mode. */
+export function apiKeyEndpoints(parts: ApiKeyRoutes): ApiEndpoint[] {
   const { database, directory, clock } = parts;
-
-  async function list(request: FastifyRequest) {
-    const { limit, after } = parseListQuery(request.query);
-    const { merchant, key: own } = request.caller;
-    const now = clock.now();
-    const wanted = { merchantId: merchant.id, mode: own.mode, now, after, limit: limit + 1 };
-    const found = await listKeys(database, directory, wanted);
-    const { page, next } = pageOf(found, limit, ({ created_at, id }) => `${created_at ?? 0}-${id}`);
-    const uses = await lastUsed(parts, page);
-    return listText(
-      page.map((key) => JSON.stringify(presentApiKey(key, uses.get(key.id), now))),
-      next,
-    );
-  }
-
-  async function read(request: FastifyRequest<WithId>) {
-    const key = await found(parts, request);
-    const used = (await lastUsed(parts, [key])).get(key.id);
-    return JSON.stringify({ data: presentApiKey(key, used, clock.now()) });
-  }
-
-  app.get('/api_keys', list);
-  app.get('/api_keys/:key_id', read);
-  addChangingRoutes(app, parts);
+  return [
+    endpoint('GET /v1/api_keys', {
+      id: 'listApiKeys',
+      summary: "List the merchant's API keys of the same mode, newest first",
+      description: 'A key that is over is listed for 30 days after its end.',
+      query: { limit: limitParameter, cursor: cursorParameter(endOf) },
+      answers: { 200: { description: 'A page of keys.', body: ['ApiKeyList', apiKeyListSchema] } },
+      errors: ['validation_failed'],
+      async handle({ request, query: { limit, cursor: after } }) {
+        const { merchant, key: own } = request.caller;
+        const now = clock.now();
+        const wanted = { merchantId: merchant.id, mode: own.mode, now, after, limit: limit + 1 };
+        const found = await listKeys(database, directory, wanted);
+        const { page, next } = pageOf(found, limit, ({ created_at, id }) => `${created_at ?? 0}-${id}`);
+        const uses = await lastUsed(parts, page);
+        return listText(
+          page.map((key) => JSON.stringify(presentApiKey(key, uses.get(key.id), now))),
+          next,
+        );
+      },
+    }),
+    endpoint('GET /v1/api_keys/{key_id}', {
+      id: 'readApiKey',
+      summary: 'Read an API key, without its secret',
+      answers: { 200: { description: 'The key.', body: ['ApiKeyAnswer', apiKeyAnswerSchema] } },
+      errors: ['not_found'],
+      async handle({ request }) {
+        const key = await found(parts, request);
+        const used = (await lastUsed(parts, [key])).get(key.id);
+        return JSON.stringify({ data: presentApiKey(key, used, clock.now()) });
+      },
+    }),
+    ...makingEndpoints(parts),
+    revokingEndpoint(parts),
+  ];
 }
 
-/** The routes that make, replace and revoke. */
-function addChangingRoutes(app: FastifyInstance, parts: ApiKeyRoutes): void {
+/** Those that make and replace. */
+function makingEndpoints(parts: ApiKeyRoutes): ApiEndpoint[] {
   const { directory, clock, baseUrl } = parts;
 
   const shown = (row: StoredKey, used?: number) => presentApiKey(directory.keyOf(row), used, clock.now());
@@ -71,50 +97,83 @@ function addChangingRoutes(app: FastifyInstance, parts: ApiKeyRoutes): void {
     return JSON.stringify({ data: { ...shown(row), key }, ...more });
   }
 
-  async function create(request: FastifyRequest, reply: FastifyReply) {
-    const { name, expires_in } = checked(apiKeyRequestSchema, bodyOf(request), request, reply);
-    const { merchant, key: own } = request.caller;
-    const { key, row } = await changeKeys(parts, merchant.id, (transaction) => {
-      const expires_at = expires_in == null ? null : transaction.now + expires_in * SECOND_MS;
-      const wish = { merchantId: merchant.id, mode: own.mode, name: name ?? null, expires_at };
-      return issueKey(transaction, wish, actOf(request));
-    });
-    return created(reply, key, row);
-  }
-
-  async function rotate(request: FastifyRequest<WithId>, reply: FastifyReply) {
-    const bytes = bodyOf(request);
-    const wanted = bytes.length === 0 ? {} : checked(rotationRequestSchema, bytes, request, reply);
-    const overlapMs = (wanted.overlap_seconds ?? DAY_MS / SECOND_MS) * SECOND_MS;
-    const before = await found(parts, request);
-    const { key, row, old } = await changeKeys(parts, before.merchant_id, (transaction) =>
-      rotateKey(transaction, before, { overlapMs, name: wanted.name ?? null }, actOf(request)),
-    );
-    const used = (await lastUsed(parts, [before])).get(before.id);
-    return created(reply, key, row, { replaced: shown(old, used) });
-  }
-
-  async function revoke(request: FastifyRequest<WithId>) {
-    const key = await found(parts, request);
-    const { row } = await changeKeys(parts, key.merchant_id, (transaction) =>
-      revokeKey(transaction, key, actOf(request)),
-    );
-    const used = (await lastUsed(parts, [key])).get(key.id);
-    const made = await keysMadeBy(parts.database, key, clock.now());
-    return JSON.stringify({ data: shown(row, used), keys_made: made.map(({ id }) => id) });
-  }
-
-  app.register(async (scope) => {
-    takeJson(scope);
-    scope.post('/api_keys', create);
+  const create = endpoint('POST /v1/api_keys', {
+    id: 'createApiKey',
+    summary: 'Make another API key of the same merchant and mode',
+    description: `The key stands in this answer alone. It ends with the key it is made with at the latest. ${NOT_KEPT} If the answer is lost, make another and revoke the one that the list shows. ${REPLACED}`,
+    body: ['ApiKeyRequest', apiKeyRequestSchema],
+    answers: {
+      201: {
+        description: 'Made. `data.key` is the key.',
+        body: ['NewApiKeyAnswer', newApiKeyAnswerSchema],
+        headers: LOCATION,
+      },
+    },
+    errors: ['conflict'],
+    async handle({ request, reply, body: { name, expires_in } }) {
+      const { merchant, key: own } = request.caller;
+      const { key, row } = await changeKeys(parts, merchant.id, (transaction) => {
+        const expires_at = expires_in == null ? null : transaction.now + expires_in * SECOND_MS;
+        const wish = { merchantId: merchant.id, mode: own.mode, name: name ?? null, expires_at };
+        return issueKey(transaction, wish, actOf(request));
+      });
+      return created(reply, key, row);
+    },
   });
-  app.register(async (scope) => {
-    takeJson(scope, { mayBeMissing: true });
-    scope.post('/api_keys/:key_id/rotate', rotate);
+
+  const rotate = endpoint('POST /v1/api_keys/{key_id}/rotate', {
+    id: 'rotateApiKey',
+    summary: 'Make a key in the place of another, which works on for a while',
+    description: `The body may be left out. The new key keeps the end of the old one. ${NOT_KEPT} If the answer is lost, the same request again is 409, whose message names the key that was made: rotate that one with another key and \`overlap_seconds\` 0. ${REPLACED}`,
+    body: ['RotationRequest', rotationRequestSchema],
+    mayBeMissing: true,
+    answers: {
+      201: {
+        description: 'Made. `data.key` is the new key.',
+        body: ['RotatedApiKeyAnswer', rotatedApiKeyAnswerSchema],
+        headers: LOCATION,
+      },
+    },
+    errors: ['not_found', 'invalid_status', 'conflict'],
+    async handle({ request, reply, body }) {
+      const overlapMs = (body?.overlap_seconds ?? DAY_MS / SECOND_MS) * SECOND_MS;
+      const before = await found(parts, request);
+      const { key, row, old } = await changeKeys(parts, before.merchant_id, (transaction) =>
+        rotateKey(transaction, before, { overlapMs, name: body?.name ?? null }, actOf(request)),
+      );
+      const used = (await lastUsed(parts, [before])).get(before.id);
+      return created(reply, key, row, { replaced: shown(old, used) });
+    },
   });
-  app.register(async (scope) => {
-    ignoreBody(scope);
-    scope.post('/api_keys/:key_id/revoke', revoke);
+
+  return [create, rotate];
+}
+
+function revokingEndpoint(parts: ApiKeyRoutes): ApiEndpoint {
+  const { directory, clock } = parts;
+  return endpoint('POST /v1/api_keys/{key_id}/revoke', {
+    id: 'revokeApiKey',
+    summary: 'Revoke a key now and for good',
+    description: `A key may revoke itself. A request body is ignored. ${REPLACED}`,
+    answers: {
+      200: {
+        description: 'Revoked; every node refuses it within a second.',
+        body: ['RevokedApiKeyAnswer', revokedApiKeyAnswerSchema],
+      },
+    },
+    errors: ['not_found', 'invalid_status'],
+    async handle({ request }) {
+      const key = await found(parts, request);
+      const { row } = await changeKeys(parts, key.merchant_id, (transaction) =>
+        revokeKey(transaction, key, actOf(request)),
+      );
+      const used = (await lastUsed(parts, [key])).get(key.id);
+      const made = await keysMadeBy(parts.database, key, clock.now());
+      return JSON.stringify({
+        data: presentApiKey(directory.keyOf(row), used, clock.now()),
+        keys_made: made.map(({ id }) => id),
+      });
+    },
   });
 }
 
@@ -145,13 +204,4 @@ async function found(
 function endOf(cursor: string): PageEnd | undefined {
   const parts = /^(\d{1,15})-(key_[0-9a-f]{16})$/.exec(fromCursor(cursor) ?? '');
   return parts ? { created_at: Number(parts[1]), id: parts[2]! } : undefined;
-}
-
-/** Checks the list's query. Throws `validation_failed` with every fault; parameters it does not know are ignored. */
-function parseListQuery(query: unknown): { limit: number; after: PageEnd | undefined } {
-  const reader = new QueryReader(query);
-  const limit = reader.limit();
-  const after = reader.cursor(endOf);
-  reader.end();
-  return { limit, after };
 }

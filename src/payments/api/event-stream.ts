@@ -1,13 +1,12 @@
 // GET /v1/events/stream: a merchant's events as they happen, as server-sent events (WHATWG HTML, section 9.2).
-import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Clock } from '../../lib/time.ts';
 import { stillCalls } from '../../merchants/api/authenticate.ts';
 import type { Directory } from '../../merchants/directory.ts';
 import type { Database } from '../../store/database.ts';
+import { type ApiEndpoint, endpoint } from '../../web/endpoint.ts';
 import { API_HEADERS } from '../../web/headers.ts';
-import { QueryReader } from '../../web/list.ts';
 import type { EventStreams } from '../events/streams.ts';
-import { positionOf, readFilter } from './events.ts';
+import { FILTER, paymentIdParameter, positionOf } from './events.ts';
 import { tenantOf } from './once.ts';
 
 /** The second keeps nginx from holding events back. Caddy sends this media type on at once. */
@@ -24,36 +23,50 @@ export interface EventStreamRoutes {
   streams: EventStreams;
 }
 
-/** Adds the route to `app`, whose requests carry a caller by now. */
-export function addEventStream(app: FastifyInstance, settings: EventStreamRoutes): void {
-  const { database, directory, clock, streams } = settings;
-  app.get('/events/stream', async (request, reply) => {
-    const { after, ...filter } = parseQuery(request);
-    const position = await positionOf(request, database, after);
-    reply.headers(STREAM_HEADERS);
-    if (request.method === 'HEAD') return '';
-    const begin = await streams.open(
-      {
-        tenant: tenantOf(request),
-        filter,
-        after: position,
-        mayGoOn: () => stillCalls(request, directory, clock.now()),
-      },
-      reply.raw,
-    );
-    reply.patienceMs = Number.POSITIVE_INFINITY;
-    reply.hijack();
-    reply.raw.writeHead(200, reply.getHeaders() as Record<string, string>);
-    begin();
-    return reply;
-  });
-}
+const LAST_EVENT_ID = {
+  name: 'Last-Event-ID',
+  in: 'header',
+  description: 'As `after`, and stronger: clients send it when they come again.',
+  schema: { type: 'string' },
+};
 
-/** Checks the query. `Last-Event-ID`, which a client that comes back sends, is newer than `after`. Throws `validation_failed`. */
-function parseQuery(request: FastifyRequest) {
-  const reader = new QueryReader(request.query);
-  const asked = readFilter(reader);
-  reader.end();
-  const last = request.headers['last-event-id'];
-  return typeof last === 'string' && last !== '' ? { ...asked, after: last } : asked;
+/** The endpoint of the stream. */
+export function eventStreamEndpoint({ database, directory, clock, streams }: EventStreamRoutes): ApiEndpoint {
+  return endpoint('GET /v1/events/stream', {
+    id: 'streamEvents',
+    summary: "Be sent the merchant's events as they happen",
+    description:
+      'Server-sent events: `id` is the id of the event and `data` its JSON, as `GET /v1/events/{id}` has it. The stream begins behind `Last-Event-ID` or `after`, otherwise now. It goes on at every node. A comment is sent every 15 seconds. Come again when the stream ends.',
+    query: { ...FILTER, payment_id: paymentIdParameter },
+    headers: [LAST_EVENT_ID],
+    answers: {
+      200: {
+        description: 'Events, until the client leaves, the key ends or the node stops.',
+        content: { 'text/event-stream': { schema: { type: 'string' } } },
+      },
+    },
+    errors: ['validation_failed'],
+    async handle({ request, reply, query: { after, type: types, payment_id } }) {
+      const last = request.headers['last-event-id'];
+      const isBack = typeof last === 'string' && last !== ''; // its place is newer than `after`
+      const position = await positionOf(request, database, isBack ? last : after);
+      const filter = { types, payment_id };
+      reply.headers(STREAM_HEADERS);
+      if (request.method === 'HEAD') return '';
+      const begin = await streams.open(
+        {
+          tenant: tenantOf(request),
+          filter,
+          after: position,
+          mayGoOn: () => stillCalls(request, directory, clock.now()),
+        },
+        reply.raw,
+      );
+      reply.patienceMs = Number.POSITIVE_INFINITY;
+      reply.hijack();
+      reply.raw.writeHead(200, reply.getHeaders() as Record<string, string>);
+      begin();
+      return reply;
+    },
+  });
 }

@@ -82,11 +82,6 @@ export function tenantOf(request: FastifyRequest): Tenant {
   return { merchant_id: request.caller.merchant.id, mode: request.caller.key.mode };
 }
 
-/** Throws `validation_failed` for a bad `Idempotency-Key`. */
-export function checkIdempotencyKey(request: FastifyRequest): void {
-  withIdempotencyKeyChecked(request, () => undefined);
-}
-
 /** Runs a check of the body, and reports a bad `Idempotency-Key` together with what it finds. */
 export function withIdempotencyKeyChecked<T>(request: FastifyRequest, check: () => T): T {
   const fault = idempotencyKeyFault(request);

@@ -1,6 +1,7 @@
 // GET /v1/payments/{id}: at once, or with `Prefer: wait` (RFC 7240) at the payment's next change.
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { SECOND_MS } from '../../lib/time.ts';
+import { type ApiEndpoint, endpoint } from '../../web/endpoint.ts';
 import { preferredWait } from '../../web/headers.ts';
 import { asOf, isPaymentId, type Payment } from '../payment.ts';
 import { presentPayment } from '../present.ts';
@@ -8,10 +9,10 @@ import { findPaymentOf } from '../queries.ts';
 import { paymentNotFound } from '../transition.ts';
 import type { Waits } from '../waits.ts';
 import { tenantOf } from './once.ts';
-import type { PaymentRoutes } from './payments.ts';
+import { type PaymentRoutes, paymentAnswerSchema } from './payments.ts';
 
 /** Below the 60 seconds after which most proxies give up. */
-export const WAIT_MAXIMUM_S = 50;
+const WAIT_MAXIMUM_S = 50;
 
 interface PaymentRead extends Pick<PaymentRoutes, 'database' | 'clock' | 'checkoutBaseUrl'> {
   waits: Waits;
@@ -25,8 +26,31 @@ interface Shown {
   tag: string;
 }
 
-/** Adds the route to `app`, whose requests carry a caller by now. */
-export function addPaymentRead(app: FastifyInstance, settings: PaymentRead): void {
+const WAITING = `With \`Prefer: wait=30\` the answer comes at the next change of the payment, or after the seconds named, at most ${WAIT_MAXIMUM_S}. With \`If-None-Match\` the change counts from the answer that had this entity tag, so that none is missed between two reads.`;
+const CONDITIONS = [
+  {
+    name: 'Prefer',
+    in: 'header',
+    description: '`wait=30` waits for a change, so many seconds at most (RFC 7240).',
+    schema: { type: 'string' },
+  },
+  {
+    name: 'If-None-Match',
+    in: 'header',
+    description: 'The `ETag` of an earlier answer.',
+    schema: { type: 'string' },
+  },
+];
+const READ_HEADERS = {
+  ETag: { description: 'Another one whenever the answer is another.', schema: { type: 'string' } },
+  'Preference-Applied': {
+    required: false,
+    description: 'How long the answer would have waited: missing if it did not.',
+    schema: { type: 'string', examples: ['wait=30'] },
+  },
+};
+/** The endpoint that reads one payment. */
+export function paymentReadEndpoint(settings: PaymentRead): ApiEndpoint {
   const { database, clock, checkoutBaseUrl, waits, authenticate } = settings;
 
   async function show(request: FastifyRequest, id: string): Promise<Shown> {
@@ -56,18 +80,33 @@ export function addPaymentRead(app: FastifyInstance, settings: PaymentRead): voi
     return changed ?? show(request, paymentId);
   }
 
-  app.get('/payments/:payment_id', async (request: FastifyRequest<WithId>, reply) => {
-    const { 'if-none-match': condition } = request.headers;
-    let shown = await show(request, request.params.payment_id);
-    const isMatch = (tag: string) => condition !== undefined && matches(condition, tag);
-    const first = shown.tag;
-    const known = condition === undefined ? (tag: string) => tag === first : isMatch;
-    const seconds = Math.min(preferredWait(request.headers) ?? 0, WAIT_MAXIMUM_S);
-    if (seconds > 0 && waits.hasRoom(tenantOf(request))) shown = await wait(request, reply, seconds, known);
-    reply.header('etag', shown.tag);
-    if (!isMatch(shown.tag)) return shown.text;
-    reply.code(304);
-    return '';
+  return endpoint('GET /v1/payments/{payment_id}', {
+    id: 'readPayment',
+    summary: 'Read a payment',
+    description: WAITING,
+    headers: CONDITIONS,
+    answers: {
+      200: {
+        description: 'The payment.',
+        body: ['PaymentAnswer', paymentAnswerSchema],
+        headers: READ_HEADERS,
+      },
+      304: { description: 'Still as the client knows it.', headers: READ_HEADERS },
+    },
+    errors: ['not_found'],
+    async handle({ request, reply }) {
+      const { 'if-none-match': condition } = request.headers;
+      let shown = await show(request, request.params.payment_id);
+      const isMatch = (tag: string) => condition !== undefined && matches(condition, tag);
+      const first = shown.tag;
+      const known = condition === undefined ? (tag: string) => tag === first : isMatch;
+      const seconds = Math.min(preferredWait(request.headers) ?? 0, WAIT_MAXIMUM_S);
+      if (seconds > 0 && waits.hasRoom(tenantOf(request))) shown = await wait(request, reply, seconds, known);
+      reply.header('etag', shown.tag);
+      if (!isMatch(shown.tag)) return shown.text;
+      reply.code(304);
+      return '';
+    },
   });
 }
 

@@ -1,16 +1,21 @@
 // The payments' endpoints under /v1: create, list and cancel.
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Journal } from '../../journal/journal.ts';
 import type { Transaction } from '../../journal/transaction.ts';
 import { validationFailed } from '../../lib/errors.ts';
-import { parseJson } from '../../lib/json.ts';
 import { textFault } from '../../lib/text.ts';
 import type { Clock } from '../../lib/time.ts';
 import type { Database } from '../../store/database.ts';
-import { prefersStrictHandling, STRICT_APPLIED } from '../../web/headers.ts';
-import { bodyOf, ignoreBody, takeJson } from '../../web/json-body.ts';
-import { listSchema, listText, pageOf, QueryReader } from '../../web/list.ts';
+import {
+  type ApiEndpoint,
+  endpoint,
+  idCursorParameter,
+  limitParameter,
+  textParameter,
+  wordParameter,
+} from '../../web/endpoint.ts';
+import { listSchema, listText, pageOf } from '../../web/list.ts';
 import { note } from '../../web/request-log.ts';
 import { createPayment } from '../create.ts';
 import { changesBehind, changesFrom, listChanged } from '../events/changed.ts';
@@ -18,20 +23,13 @@ import { ignoredFields, ignoredHeader } from '../ignored-fields.ts';
 import type { PaymentTerms } from '../pay-by.ts';
 import { isPaymentId, STATUSES, type Status } from '../payment.ts';
 import { paymentSchema, presentPayment } from '../present.ts';
-import { listPayments } from '../queries.ts';
-import { parsePaymentRequest } from '../request.ts';
+import { listPayments, type Tenant } from '../queries.ts';
+import { parsePaymentRequest, paymentRequestSchema } from '../request.ts';
 import { paymentNotFound, transition } from '../transition.ts';
-import {
-  type AnswerOnce,
-  actOf,
-  checkIdempotencyKey,
-  paymentAnswer,
-  tenantOf,
-  withIdempotencyKeyChecked,
-} from './once.ts';
+import { type AnswerOnce, actOf, paymentAnswer, tenantOf } from './once.ts';
 
 export const paymentAnswerSchema = z.strictObject({ data: paymentSchema });
-export const paymentListSchema = listSchema(paymentSchema).extend({
+const paymentListSchema = listSchema(paymentSchema).extend({
   next_updated_cursor: z
     .string()
     .optional()
@@ -49,80 +47,84 @@ export interface PaymentRoutes {
   httpsOnly: boolean;
 }
 
+const REFERENCE_MAXIMUM = 255;
 const UNKNOWN_MOMENT =
   'Must be a time like 2026-11-20T09:30:00+00:00 or a next_updated_cursor of an earlier answer.';
 
-type WithId = { Params: { payment_id: string } };
+const PAYMENT = ['PaymentAnswer', paymentAnswerSchema] as const;
+const CREATED = {
+  description: 'Created, `pending`. Send the customer to `data.checkout_url`.',
+  body: PAYMENT,
+  headers: {
+    Location: { schema: { type: 'string' }, description: 'The payment itself.' },
+    'Counterfoil-Ignored': {
+      required: false,
+      description: 'To a test key: the unknown fields that were ignored, each with the one probably meant.',
+      schema: { type: 'string', examples: ['"curency" (currency?)'] },
+    },
+  },
+};
 
-/** Adds the routes to `app`, whose requests carry a caller by now. */
-export function addPaymentRoutes(app: FastifyInstance, settings: PaymentRoutes, once: AnswerOnce): void {
-  addReads(app, settings);
-  addWrites(app, settings, once);
-}
-
-function addWrites(app: FastifyInstance, settings: PaymentRoutes, once: AnswerOnce): void {
+/** The endpoints that create, list and cancel. */
+export function paymentEndpoints(settings: PaymentRoutes, once: AnswerOnce): ApiEndpoint[] {
   const { baseUrl, checkoutBaseUrl, terms, httpsOnly } = settings;
-
-  async function create(request: FastifyRequest, reply: FastifyReply) {
-    const bytes = bodyOf(request);
-    const body = parseJson(bytes);
-    const strict = prefersStrictHandling(request.headers);
-    const wanted = withIdempotencyKeyChecked(request, () => parsePaymentRequest(body, { strict, httpsOnly }));
-    reply.headers(strict ? STRICT_APPLIED : ignoredIn(body, request));
-    const act = actOf(request);
-    const text = await once(request, reply, { route: 'POST /v1/payments', body: bytes }, (transaction) => {
-      const payment = createPayment(transaction, request.caller, act, wanted, terms);
-      return paymentAnswer(payment, 201, checkoutBaseUrl, transaction.now);
-    });
-    reply.header('location', `${baseUrl}/v1/payments/${/"id":"(\w+)"/.exec(text)![1]}`);
-    return text;
-  }
-
-  async function cancel(request: FastifyRequest<WithId>, reply: FastifyReply) {
-    const { payment_id } = request.params;
-    const act = actOf(request);
-    checkIdempotencyKey(request);
-    if (!isPaymentId(payment_id)) throw paymentNotFound();
-    const work = async (transaction: Transaction) => {
-      const facts = { key: request.caller.key.id };
-      const reason = { status_reason: 'cancelled_by_merchant' } as const;
-      const tenant = tenantOf(request);
-      const payment = await transition(transaction, tenant, payment_id, 'cancel', act, reason, facts);
-      return paymentAnswer(payment, 200, checkoutBaseUrl, transaction.now);
-    };
-    const route = 'POST /v1/payments/:payment_id/cancel';
-    return once(request, reply, { route, body: payment_id, row: payment_id }, work);
-  }
-
-  app.register(async (scope) => {
-    takeJson(scope);
-    scope.post('/payments', create);
+  const create = endpoint('POST /v1/payments', {
+    id: 'createPayment',
+    summary: 'Create a payment',
+    body: ['PaymentRequest', paymentRequestSchema],
+    prefers: true,
+    parse: (values, strict) => ({
+      wanted: parsePaymentRequest(values, { strict, httpsOnly }),
+      ignored: strict ? [] : ignoredFields(values),
+    }),
+    once: true,
+    answers: { 201: CREATED },
+    errors: [],
+    async handle({ request, reply, bytes, body: { wanted, ignored } }) {
+      reply.headers(ignoredIn(ignored, request));
+      const act = actOf(request);
+      const text = await once(request, reply, { route: 'POST /v1/payments', body: bytes }, (transaction) => {
+        const payment = createPayment(transaction, request.caller, act, wanted, terms);
+        return paymentAnswer(payment, 201, checkoutBaseUrl, transaction.now);
+      });
+      reply.header('location', `${baseUrl}/v1/payments/${/"id":"(\w+)"/.exec(text)![1]}`);
+      return text;
+    },
   });
-  app.register(async (scope) => {
-    ignoreBody(scope);
-    scope.post('/payments/:payment_id/cancel', cancel);
+
+  const cancel = endpoint('POST /v1/payments/{payment_id}/cancel', {
+    id: 'cancelPayment',
+    summary: 'Cancel a payment that is pending',
+    description: 'A request body is ignored.',
+    once: true,
+    answers: { 200: { description: 'Cancelled.', body: PAYMENT } },
+    errors: ['not_found', 'invalid_status', 'conflict'],
+    handle({ request, reply }) {
+      const { payment_id } = request.params;
+      const act = actOf(request);
+      if (!isPaymentId(payment_id)) throw paymentNotFound();
+      const work = async (transaction: Transaction) => {
+        const facts = { key: request.caller.key.id };
+        const reason = { status_reason: 'cancelled_by_merchant' } as const;
+        const tenant = tenantOf(request);
+        const payment = await transition(transaction, tenant, payment_id, 'cancel', act, reason, facts);
+        return paymentAnswer(payment, 200, checkoutBaseUrl, transaction.now);
+      };
+      const route = 'POST /v1/payments/:payment_id/cancel';
+      return once(request, reply, { route, body: payment_id, row: payment_id }, work);
+    },
   });
+  return [create, listOne(settings), cancel];
 }
 
-function addReads(app: FastifyInstance, { database, clock, checkoutBaseUrl }: PaymentRoutes): void {
-  async function list(request: FastifyRequest) {
-    const { limit, updated_after, ...filter } = parseListQuery(request.query);
-    const now = clock.now();
-    if (updated_after !== undefined) return listUpdated(request, updated_after, filter, limit, now);
-    const found = await listPayments(database, { ...tenantOf(request), ...filter, limit: limit + 1, now });
-    const { page, next } = pageOf(found, limit);
-    const items = page.map((payment) => presentPayment(payment, checkoutBaseUrl, now));
-    return listText(items, next);
-  }
-
+function listOne({ database, clock, checkoutBaseUrl }: PaymentRoutes): ApiEndpoint {
   async function listUpdated(
-    request: FastifyRequest,
+    tenant: Tenant,
     updatedAfter: string,
-    filter: Pick<ListQuery, 'merchant_reference' | 'status'>,
+    filter: { merchant_reference: string | undefined; status: Status | undefined },
     limit: number,
     now: number,
   ) {
-    const tenant = tenantOf(request);
     const moment = parseMoment(updatedAfter);
     const since =
       moment === undefined
@@ -135,38 +137,47 @@ function addReads(app: FastifyInstance, { database, clock, checkoutBaseUrl }: Pa
     return `{"data":[${data}],"has_more":${has_more},"next_cursor":null,"next_updated_cursor":${next}}`;
   }
 
-  app.get('/payments', list);
+  return endpoint('GET /v1/payments', {
+    id: 'listPayments',
+    summary: "List the merchant's payments, newest first",
+    query: {
+      limit: limitParameter,
+      merchant_reference: textParameter(
+        'Only those with exactly this reference.',
+        (text) => textFault(text, REFERENCE_MAXIMUM),
+        { maxLength: REFERENCE_MAXIMUM },
+      ),
+      status: wordParameter(STATUSES, 'Only those in this status.'),
+      cursor: idCursorParameter(isPaymentId),
+      updated_after: textParameter(
+        'An RFC 3339 time, or the `next_updated_cursor` of an earlier answer: only payments that changed then or later, each once, oldest change first. Not together with `cursor`.',
+      ),
+    },
+    answers: { 200: { description: 'A page of payments.', body: ['PaymentList', paymentListSchema] } },
+    errors: ['validation_failed'],
+    async handle({ request, query: { limit, cursor: before, updated_after, ...filter } }) {
+      if (before !== undefined && updated_after !== undefined)
+        throw validationFailed({ cursor: 'Must not be given with updated_after.' });
+      const tenant = tenantOf(request);
+      const now = clock.now();
+      if (updated_after !== undefined) return listUpdated(tenant, updated_after, filter, limit, now);
+      const found = await listPayments(database, { ...tenant, ...filter, before, limit: limit + 1, now });
+      const { page, next } = pageOf(found, limit);
+      const items = page.map((payment) => presentPayment(payment, checkoutBaseUrl, now));
+      return listText(items, next);
+    },
+  });
 }
 
 /** The header that names ignored fields to a developer. The log gets those that were probably meant: other names are the caller's. */
-function ignoredIn(body: unknown, request: FastifyRequest): Record<string, string> {
+function ignoredIn(
+  ignored: ReturnType<typeof ignoredFields>,
+  request: FastifyRequest,
+): Record<string, string> {
   if (request.caller.key.mode !== 'test') return {};
-  const ignored = ignoredFields(body);
   if (ignored.length > 0)
     note(request, { ignored: [...new Set(ignored.map(({ meant }) => meant ?? 'other'))] });
   return ignoredHeader(ignored);
-}
-
-interface ListQuery {
-  limit: number;
-  before: string | undefined;
-  merchant_reference: string | undefined;
-  status: Status | undefined;
-  updated_after: string | undefined;
-}
-
-/** Checks the list's query. Throws `validation_failed` with every fault; parameters it does not know are ignored. */
-function parseListQuery(query: unknown): ListQuery {
-  const reader = new QueryReader(query);
-  const limit = reader.limit();
-  const merchant_reference = reader.text('merchant_reference', (text) => textFault(text, 255));
-  const status = reader.oneOf('status', STATUSES);
-  const before = reader.idCursor(isPaymentId);
-  const updated_after = reader.text('updated_after');
-  reader.end();
-  if (before !== undefined && updated_after !== undefined)
-    throw validationFailed({ cursor: 'Must not be given with updated_after.' });
-  return { limit, before, merchant_reference, status, updated_after };
 }
 
 /** An RFC 3339 time in milliseconds since 1970. A `+` that was not escaped in the address arrives as a space. */

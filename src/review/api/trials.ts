@@ -1,57 +1,72 @@
 // POST /v1/test/payments/{id}/{trial}: a test key brings its payments to every state without a person.
-import type { FastifyInstance } from 'fastify';
 import type { Transaction } from '../../journal/transaction.ts';
 import { validationFailed } from '../../lib/errors.ts';
-import {
-  type AnswerOnce,
-  paymentAnswer,
-  tenantOf,
-  withIdempotencyKeyChecked,
-} from '../../payments/api/once.ts';
-import type { PaymentRoutes } from '../../payments/api/payments.ts';
+import { type AnswerOnce, paymentAnswer, tenantOf } from '../../payments/api/once.ts';
+import { type PaymentRoutes, paymentAnswerSchema } from '../../payments/api/payments.ts';
 import { isPaymentId } from '../../payments/payment.ts';
 import { paymentNotFound } from '../../payments/transition.ts';
-import { bodyOf, ignoreBody, objectIn, takeJson } from '../../web/json-body.ts';
-import { parseTriedRejection, type Rejection } from '../review.ts';
+import { type ApiEndpoint, endpoint } from '../../web/endpoint.ts';
+import { parseTriedRejection, type Rejection, triedRejectionSchema } from '../review.ts';
 import { TRIALS, type Trial, type TryOut, tryOut } from '../try-out.ts';
 
-type WithId = { Params: { payment_id: string } };
-
-/** Adds the routes to `app`, whose requests carry a caller by now. */
-export function addTrialRoutes(
-  app: FastifyInstance,
-  { checkoutBaseUrl }: PaymentRoutes,
-  once: AnswerOnce,
-): void {
-  const add = (scope: FastifyInstance, trial: Trial) =>
-    scope.post<WithId>(`/test/payments/:payment_id/${trial}`, async (request, reply) => {
-      const { payment_id: id } = request.params;
-      const { merchant_id, mode } = tenantOf(request);
-      if (mode !== 'test') throw paymentNotFound();
-      const bytes = bodyOf(request);
-      const rejection = withIdempotencyKeyChecked(request, () => rejectionIn(bytes));
-      if (!isPaymentId(id)) throw paymentNotFound();
-      const facts = { key: request.caller.key.id };
-      const asked: TryOut = { id, merchant_id, requestId: request.id, facts, rejection };
-      const work = async (transaction: Transaction) =>
-        paymentAnswer(await tryOut(transaction, trial, asked), 200, checkoutBaseUrl, transaction.now);
-      const route = `POST /v1/test/payments/:payment_id/${trial}`;
-      return once(request, reply, { route, body: `${id} ${bytes}`, row: id }, work);
+const NAMES: Record<Trial, readonly [operationId: string, summary: string, done: string]> = {
+  submit: [
+    'submitTestPayment',
+    'Submit a test payment, as its customer would',
+    'Submitted: `requires_review`.',
+  ],
+  approve: ['approveTestPayment', 'Approve a test payment, as a reviewer would', 'Approved.'],
+  reject: ['rejectTestPayment', 'Reject a test payment, as a reviewer would', 'Rejected.'],
+  expire: [
+    'expireTestPayment',
+    'End the time of a pending test payment now',
+    'Cancelled, with `status_reason` `expired`.',
+  ],
+  record: [
+    'recordTestPayment',
+    'Record that the whole amount of a pending or cancelled test payment arrived',
+    'Recorded: `requires_review`. A pending payment has the event `payment.money_received`, a cancelled one `payment.reopened`.',
+  ],
+  request_link: [
+    'requestTestPaymentLink',
+    'Ask for a new link to an expired test payment, as its customer would',
+    'Asked for: `link_requested_at` is set.',
+  ],
+};
+/** The endpoints of trying out. */
+export const trialEndpoints = ({ checkoutBaseUrl }: PaymentRoutes, once: AnswerOnce): ApiEndpoint[] =>
+  TRIALS.map((trial) => {
+    const [id, summary, done] = NAMES[trial];
+    const takesBody = trial === 'reject';
+    return endpoint(`POST /v1/test/payments/{payment_id}/${trial}`, {
+      id,
+      summary,
+      description: `For test keys. A live key gets 404, and so does the id of a live payment.${takesBody ? '' : ' A request body is ignored.'}`,
+      ...(takesBody && {
+        body: ['TriedRejection', triedRejectionSchema],
+        parse: rejectionIn,
+        mayBeMissing: true,
+      }),
+      once: true,
+      answers: { 200: { description: done, body: ['PaymentAnswer', paymentAnswerSchema] } },
+      errors: ['not_found', 'invalid_status', 'conflict'],
+      handle({ request, reply, bytes, body: rejection }) {
+        const { payment_id } = request.params;
+        const { merchant_id, mode } = tenantOf(request);
+        if (mode !== 'test' || !isPaymentId(payment_id)) throw paymentNotFound();
+        const facts = { key: request.caller.key.id };
+        const asked: TryOut = { id: payment_id, merchant_id, requestId: request.id, facts, rejection };
+        const work = async (transaction: Transaction) =>
+          paymentAnswer(await tryOut(transaction, trial, asked), 200, checkoutBaseUrl, transaction.now);
+        const route = `POST /v1/test/payments/:payment_id/${trial}`;
+        return once(request, reply, { route, body: `${payment_id} ${bytes}`, row: payment_id }, work);
+      },
     });
-  app.register(async (scope) => {
-    takeJson(scope, { mayBeMissing: true });
-    add(scope, 'reject');
   });
-  app.register(async (scope) => {
-    ignoreBody(scope);
-    for (const trial of TRIALS) if (trial !== 'reject') add(scope, trial);
-  });
-}
 
-/** How a payment is rejected; undefined where the body is empty. Throws `invalid_json`, `validation_failed`. */
-function rejectionIn(bytes: Uint8Array): Pick<Rejection, 'reason' | 'message'> | undefined {
-  if (bytes.length === 0) return undefined;
-  const parsed = parseTriedRejection(objectIn(bytes));
+/** How a payment is rejected. Throws `validation_failed`. */
+function rejectionIn(values: Record<string, unknown>): Pick<Rejection, 'reason' | 'message'> {
+  const parsed = parseTriedRejection(values);
   if ('faults' in parsed) throw validationFailed(parsed.faults);
   return parsed.value;
 }

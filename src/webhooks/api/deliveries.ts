@@ -1,20 +1,20 @@
 // Deliveries under /v1: a merchant lists those of an endpoint, reads one with its attempts, and has them sent again.
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Transaction } from '../../journal/transaction.ts';
 import { OperationalError } from '../../lib/errors.ts';
-import { checked } from '../../merchants/api/api-key-requests.ts';
+import { type AnswerOnce, actOf, tenantOf } from '../../payments/api/once.ts';
 import {
-  type AnswerOnce,
-  actOf,
-  checkIdempotencyKey,
-  tenantOf,
-  withIdempotencyKeyChecked,
-} from '../../payments/api/once.ts';
-import { bodyOf, ignoreBody, takeJson } from '../../web/json-body.ts';
-import { listSchema, listText, pageOf, QueryReader } from '../../web/list.ts';
+  type ApiEndpoint,
+  endpoint,
+  idCursorParameter,
+  limitParameter,
+  textParameter,
+  wordParameter,
+} from '../../web/endpoint.ts';
+import { listSchema, listText, pageOf } from '../../web/list.ts';
 import { DELIVERY_STATUSES, type Delivery, isDeliveryId } from '../delivery.ts';
-import { attemptsOf, type DeliveryFilter, findDelivery, listDeliveries } from '../delivery-queries.ts';
+import { attemptsOf, findDelivery, listDeliveries } from '../delivery-queries.ts';
 import {
   deliverySchema,
   presentDeliveries,
@@ -22,71 +22,107 @@ import {
   presentWholeDelivery,
   wholeDeliverySchema,
 } from '../present.ts';
-import { presentResend, resend, resendDelivery, resendRequestSchema } from '../resend.ts';
-import { foundEndpoint, type WebhookRoutes, type WithEndpoint } from './webhooks.ts';
+import { presentResend, resend, resendAnswerSchema, resendDelivery, resendRequestSchema } from '../resend.ts';
+import { foundEndpoint, type WebhookRoutes } from './webhooks.ts';
 
-export const deliveryListSchema = listSchema(deliverySchema);
-export const deliveryAnswerSchema = z.strictObject({ data: wholeDeliverySchema });
-export const resentDeliveryAnswerSchema = z.strictObject({ data: deliverySchema });
+const deliveryListSchema = listSchema(deliverySchema);
+const deliveryAnswerSchema = z.strictObject({ data: wholeDeliverySchema });
+const resentDeliveryAnswerSchema = z.strictObject({ data: deliverySchema });
 
 type WithDelivery = { Params: { delivery_id: string } };
 
-/** Adds the routes to `app`, whose requests carry a caller by now. */
-export function addDeliveryRoutes(app: FastifyInstance, parts: WebhookRoutes, once: AnswerOnce): void {
-  const { database, clock } = parts;
+/** The endpoints of deliveries. */
+export const deliveryEndpoints = (parts: WebhookRoutes, once: AnswerOnce): ApiEndpoint[] => [
+  ...readingEndpoints(parts),
+  ...resendingEndpoints(parts, once),
+];
 
-  async function list(request: FastifyRequest<WithEndpoint>) {
-    const { limit, before, ...filter } = parseListQuery(request.query);
-    const { id } = await foundEndpoint(database, request);
-    const found = await listDeliveries(database, id, filter, before, limit + 1);
-    const { page, next } = pageOf(found, limit);
-    const shown = await presentDeliveries(database, page);
-    const items = shown.map((delivery) => JSON.stringify(delivery));
-    return listText(items, next);
-  }
+/** Those that list and read. */
+function readingEndpoints({ database }: WebhookRoutes): ApiEndpoint[] {
+  return [
+    endpoint('GET /v1/webhook_endpoints/{endpoint_id}/deliveries', {
+      id: 'listDeliveries',
+      summary: 'List the deliveries to a webhook endpoint, newest first',
+      description: 'Deliveries are kept for 30 days.',
+      query: {
+        limit: limitParameter,
+        cursor: idCursorParameter(isDeliveryId),
+        status: wordParameter(DELIVERY_STATUSES, 'Only deliveries of this status.'),
+        payment_id: textParameter('Only events of this payment.'),
+      },
+      answers: { 200: { description: 'A page of deliveries.', body: ['DeliveryList', deliveryListSchema] } },
+      errors: ['not_found', 'validation_failed'],
+      async handle({ request, query: { limit, cursor: before, ...filter } }) {
+        const { id } = await foundEndpoint(database, request);
+        const found = await listDeliveries(database, id, filter, before, limit + 1);
+        const { page, next } = pageOf(found, limit);
+        const shown = await presentDeliveries(database, page);
+        const items = shown.map((delivery) => JSON.stringify(delivery));
+        return listText(items, next);
+      },
+    }),
+    endpoint('GET /v1/deliveries/{delivery_id}', {
+      id: 'readDelivery',
+      summary: 'Read a delivery with its attempts',
+      answers: { 200: { description: 'The delivery.', body: ['DeliveryAnswer', deliveryAnswerSchema] } },
+      errors: ['not_found'],
+      async handle({ request }) {
+        const data = await presentWholeDelivery(database, await foundDelivery(database, request));
+        return JSON.stringify({ data });
+      },
+    }),
+  ];
+}
 
-  async function read(request: FastifyRequest<WithDelivery>) {
-    const data = await presentWholeDelivery(database, await foundDelivery(database, request));
-    return JSON.stringify({ data });
-  }
-
-  async function again(request: FastifyRequest<WithDelivery>, reply: FastifyReply) {
-    checkIdempotencyKey(request);
-    const delivery = await foundDelivery(database, request);
-    const attempts = await attemptsOf(database, [delivery.id]);
-    const work = async (transaction: Transaction) => {
-      const data = presentDelivery(await resendDelivery(transaction, delivery), attempts);
-      return { status: 200, body: JSON.stringify({ data }) };
-    };
-    const { id, endpoint_id: row } = delivery;
-    return once(request, reply, { route: 'POST /v1/deliveries/:delivery_id/resend', body: id, row }, work);
-  }
-
-  const wanted = resendRequestSchema(() => clock.now());
-  async function allAgain(request: FastifyRequest<WithEndpoint>, reply: FastifyReply) {
-    const bytes = bodyOf(request);
-    const wish = withIdempotencyKeyChecked(request, () => checked(wanted, bytes, request, reply));
-    const { id } = await foundEndpoint(database, request);
-    const since = Date.parse(wish.since);
-    const { what } = wish;
-    const work = async (transaction: Transaction) => {
-      const deliveries = await resend(transaction, id, what, since, actOf(request));
-      return { status: 200, body: JSON.stringify({ data: presentResend(what, since, deliveries) }) };
-    };
-    const route = 'POST /v1/webhook_endpoints/:endpoint_id/resend';
-    return once(request, reply, { route, body: `${id} ${bytes}`, row: id }, work);
-  }
-
-  app.get('/webhook_endpoints/:endpoint_id/deliveries', list);
-  app.get('/deliveries/:delivery_id', read);
-  app.register(async (scope) => {
-    takeJson(scope);
-    scope.post('/webhook_endpoints/:endpoint_id/resend', allAgain);
-  });
-  app.register(async (scope) => {
-    ignoreBody(scope);
-    scope.post('/deliveries/:delivery_id/resend', again);
-  });
+/** Those that send again. */
+function resendingEndpoints({ database, clock }: WebhookRoutes, once: AnswerOnce): ApiEndpoint[] {
+  return [
+    endpoint('POST /v1/webhook_endpoints/{endpoint_id}/resend', {
+      id: 'resendDeliveries',
+      summary: 'Send again what an endpoint did not take, or what it is missing',
+      description:
+        'Events are read out of the history, so none is lost while an endpoint does not answer. What was delivered is not sent again.',
+      body: ['ResendRequest', resendRequestSchema(() => clock.now())],
+      once: true,
+      answers: { 200: { description: 'They are due now.', body: ['ResendAnswer', resendAnswerSchema] } },
+      errors: ['not_found', 'invalid_status', 'conflict'],
+      async handle({ request, reply, bytes, body: { what, since: text } }) {
+        const { id } = await foundEndpoint(database, request);
+        const since = Date.parse(text);
+        const work = async (transaction: Transaction) => {
+          const deliveries = await resend(transaction, id, what, since, actOf(request));
+          return { status: 200, body: JSON.stringify({ data: presentResend(what, since, deliveries) }) };
+        };
+        const route = 'POST /v1/webhook_endpoints/:endpoint_id/resend';
+        return once(request, reply, { route, body: `${id} ${bytes}`, row: id }, work);
+      },
+    }),
+    endpoint('POST /v1/deliveries/{delivery_id}/resend', {
+      id: 'resendDelivery',
+      summary: 'Send a delivery again now, also one that was delivered',
+      description: 'The schedule of its attempts begins anew. A request body is ignored.',
+      once: true,
+      answers: {
+        200: { description: 'It is due now.', body: ['ResentDeliveryAnswer', resentDeliveryAnswerSchema] },
+      },
+      errors: ['not_found', 'invalid_status', 'conflict'],
+      async handle({ request, reply }) {
+        const delivery = await foundDelivery(database, request);
+        const attempts = await attemptsOf(database, [delivery.id]);
+        const work = async (transaction: Transaction) => {
+          const data = presentDelivery(await resendDelivery(transaction, delivery), attempts);
+          return { status: 200, body: JSON.stringify({ data }) };
+        };
+        const { id, endpoint_id: row } = delivery;
+        return once(
+          request,
+          reply,
+          { route: 'POST /v1/deliveries/:delivery_id/resend', body: id, row },
+          work,
+        );
+      },
+    }),
+  ];
 }
 
 /** A delivery of the caller's merchant and mode. Throws `not_found`, in the same words whatever is wrong with the id. */
@@ -98,15 +134,4 @@ async function foundDelivery(
   const delivery = isDeliveryId(id) ? await findDelivery(database, tenantOf(request), id) : undefined;
   if (!delivery) throw new OperationalError('not_found', 'There is no such delivery.');
   return delivery;
-}
-
-/** Checks the list's query. Throws `validation_failed` with every fault; parameters it does not know are ignored. */
-function parseListQuery(query: unknown): DeliveryFilter & { limit: number; before: string | undefined } {
-  const reader = new QueryReader(query);
-  const limit = reader.limit();
-  const status = reader.oneOf('status', DELIVERY_STATUSES);
-  const payment_id = reader.text('payment_id');
-  const before = reader.idCursor(isDeliveryId);
-  reader.end();
-  return { limit, status, payment_id, before };
 }

@@ -1,20 +1,13 @@
 // The webhook endpoints' endpoints under /v1: a merchant creates, reads, changes, tests and deletes those of its key's mode.
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Journal } from '../../journal/journal.ts';
 import type { Transaction } from '../../journal/transaction.ts';
 import { OperationalError } from '../../lib/errors.ts';
-import { checked } from '../../merchants/api/api-key-requests.ts';
-import {
-  type AnswerOnce,
-  actOf,
-  checkIdempotencyKey,
-  tenantOf,
-  withIdempotencyKeyChecked,
-} from '../../payments/api/once.ts';
+import { type AnswerOnce, actOf, tenantOf } from '../../payments/api/once.ts';
 import type { EventType } from '../../payments/events/event.ts';
 import type { Reader } from '../../store/database.ts';
-import { bodyOf, ignoreBody, takeJson } from '../../web/json-body.ts';
+import { type ApiEndpoint, endpoint } from '../../web/endpoint.ts';
 import { listSchema, listText } from '../../web/list.ts';
 import { wholeSeconds } from '../../web/throttle.ts';
 import {
@@ -27,7 +20,7 @@ import {
   rotateSecret,
 } from '../change.ts';
 import type { Sending } from '../deliver.ts';
-import { type Endpoint, isEndpointId } from '../endpoint.ts';
+import { ENDPOINTS_MAXIMUM, type Endpoint, isEndpointId } from '../endpoint.ts';
 import { testThrottle } from '../limits.ts';
 import { endpointSchema, presentEndpoint } from '../present.ts';
 import { findEndpoint, findQueue, listEndpoints, queuesOf } from '../queries.ts';
@@ -39,19 +32,19 @@ const secret = z
   .string()
   .nullable()
   .describe('`whsec_…`. Null where the answer is given again for an `Idempotency-Key`: who lost it rotates.');
-export const endpointAnswerSchema = z.strictObject({ data: endpointSchema });
-export const newEndpointAnswerSchema = z.strictObject({
+const endpointAnswerSchema = z.strictObject({ data: endpointSchema });
+const newEndpointAnswerSchema = z.strictObject({
   data: endpointSchema.extend({ secret }).meta({ id: 'NewWebhookEndpoint' }),
 });
-export const endpointListSchema = listSchema(endpointSchema);
-export const deletedEndpointAnswerSchema = z.strictObject({
+const endpointListSchema = listSchema(endpointSchema);
+const deletedEndpointAnswerSchema = z.strictObject({
   data: z.strictObject({
     id: z.string(),
     object: z.literal('webhook_endpoint'),
     deleted: z.literal(true),
   }),
 });
-export const testAnswerSchema = z.strictObject({
+const testAnswerSchema = z.strictObject({
   data: z.strictObject({
     object: z.literal('test_delivery'),
     event_id: z.string(),
@@ -69,7 +62,7 @@ export interface WebhookRoutes extends Omit<Sending, 'rules' | 'hasTrials'> {
   webhookRules: Sending['rules'];
 }
 
-export type WithEndpoint = { Params: { endpoint_id: string } };
+type WithEndpoint = { Params: { endpoint_id: string } };
 
 /** An endpoint of the caller's merchant and mode. Throws `not_found`, in the same words whatever is wrong with the id. */
 export async function foundEndpoint(
@@ -87,54 +80,65 @@ async function shown(database: Reader, endpoint: Endpoint) {
   return presentEndpoint(endpoint, await findQueue(database, endpoint.id));
 }
 
-/** Adds the routes to `app`, whose requests carry a caller by now. */
-export function addWebhookRoutes(app: FastifyInstance, parts: WebhookRoutes, once: AnswerOnce): void {
-  const { database } = parts;
+const ONE = ['WebhookEndpointAnswer', endpointAnswerSchema] as const;
+const NEW = ['NewWebhookEndpointAnswer', newEndpointAnswerSchema] as const;
+const LOCATION = {
+  Location: { schema: { type: 'string' }, description: 'The new endpoint, without its secret.' },
+};
 
-  async function list(request: FastifyRequest) {
-    const endpoints = await listEndpoints(database, tenantOf(request));
-    const queues = await queuesOf(
-      database,
-      endpoints.map(({ id }) => id),
-    );
-    const items = endpoints.map((one) =>
-      presentEndpoint(
-        one,
-        queues.find(({ endpoint_id }) => endpoint_id === one.id),
-      ),
-    );
-    return listText(
-      items.map((item) => JSON.stringify(item)),
-      null,
-    );
-  }
+/** The endpoints of webhook endpoints. */
+export const webhookEndpoints = (parts: WebhookRoutes, once: AnswerOnce): ApiEndpoint[] => [
+  ...plainEndpoints(parts),
+  ...secretEndpoints(parts, once),
+  changeOne(parts),
+  testOne(parts),
+];
 
-  async function read(request: FastifyRequest<WithEndpoint>) {
-    const data = await shown(database, await foundEndpoint(database, request));
-    return JSON.stringify({ data });
-  }
-
-  async function remove(request: FastifyRequest<WithEndpoint>) {
-    const { id } = await foundEndpoint(database, request);
-    await parts.journal.commit((transaction) => deleteEndpoint(transaction, id, actOf(request)), id);
-    return JSON.stringify({ data: { id, object: 'webhook_endpoint', deleted: true } });
-  }
-
-  app.get('/webhook_endpoints', list);
-  app.get('/webhook_endpoints/:endpoint_id', read);
-  app.register(async (scope) => {
-    ignoreBody(scope);
-    scope.delete('/webhook_endpoints/:endpoint_id', remove);
-  });
-  addChangingRoutes(app, parts, once);
-  addPatchRoute(app, parts);
-  addTestRoute(app, parts);
+/** Those that list, read and delete. */
+function plainEndpoints({ database, journal }: WebhookRoutes): ApiEndpoint[] {
+  return [
+    endpoint('GET /v1/webhook_endpoints', {
+      id: 'listWebhookEndpoints',
+      summary: "List the merchant's webhook endpoints of the same mode, oldest first",
+      answers: { 200: { description: 'All of them.', body: ['WebhookEndpointList', endpointListSchema] } },
+      errors: [],
+      async handle({ request }) {
+        const endpoints = await listEndpoints(database, tenantOf(request));
+        const ids = endpoints.map(({ id }) => id);
+        const queues = new Map((await queuesOf(database, ids)).map((queue) => [queue.endpoint_id, queue]));
+        const items = endpoints.map((one) => JSON.stringify(presentEndpoint(one, queues.get(one.id))));
+        return listText(items, null);
+      },
+    }),
+    endpoint('GET /v1/webhook_endpoints/{endpoint_id}', {
+      id: 'readWebhookEndpoint',
+      summary: 'Read a webhook endpoint, without its secret',
+      answers: { 200: { description: 'The endpoint.', body: ONE } },
+      errors: ['not_found'],
+      async handle({ request }) {
+        const data = await shown(database, await foundEndpoint(database, request));
+        return JSON.stringify({ data });
+      },
+    }),
+    endpoint('DELETE /v1/webhook_endpoints/{endpoint_id}', {
+      id: 'deleteWebhookEndpoint',
+      summary: 'Delete a webhook endpoint, and what waits for it',
+      answers: {
+        200: { description: 'Deleted.', body: ['DeletedWebhookEndpointAnswer', deletedEndpointAnswerSchema] },
+      },
+      errors: ['not_found', 'conflict'],
+      async handle({ request }) {
+        const { id } = await foundEndpoint(database, request);
+        await journal.commit((transaction) => deleteEndpoint(transaction, id, actOf(request)), id);
+        return JSON.stringify({ data: { id, object: 'webhook_endpoint', deleted: true } });
+      },
+    }),
+  ];
 }
 
-/** The routes that answer once for an `Idempotency-Key`. */
-function addChangingRoutes(app: FastifyInstance, parts: WebhookRoutes, once: AnswerOnce): void {
+/** Those whose answers tell a secret. */
+function secretEndpoints(parts: WebhookRoutes, once: AnswerOnce): ApiEndpoint[] {
   const { database, ring, webhookRules, baseUrl } = parts;
-  const newEndpoint = endpointRequestSchema(webhookRules);
 
   /** Answers with what `make` leaves. The secret stands in the first answer alone, and never in the stored response. */
   async function answerOnceWith(
@@ -157,98 +161,103 @@ function addChangingRoutes(app: FastifyInstance, parts: WebhookRoutes, once: Ans
     return JSON.stringify({ data: { ...data, secret: openSecret(ring, made, 'secret') } });
   }
 
-  async function create(request: FastifyRequest, reply: FastifyReply) {
-    const bytes = bodyOf(request);
-    const wish = withIdempotencyKeyChecked(request, () => checked(newEndpoint, bytes, request, reply));
-    const { url, types, description } = wish;
-    const row = { url, types: typesText(types), description: description ?? null };
-    const make = (transaction: Transaction) =>
-      createEndpoint(transaction, ring, tenantOf(request), row, actOf(request));
-    const route = 'POST /v1/webhook_endpoints';
-    const body = await answerOnceWith(request, reply, { route, body: bytes }, 201, make);
-    reply.header('location', `${baseUrl}/v1/webhook_endpoints/${JSON.parse(body).data.id}`);
-    return body;
-  }
-
-  async function rotate(request: FastifyRequest<WithEndpoint>, reply: FastifyReply) {
-    checkIdempotencyKey(request);
-    const { id } = await foundEndpoint(database, request);
-    const make = (transaction: Transaction) => rotateSecret(transaction, ring, id, actOf(request));
-    const route = 'POST /v1/webhook_endpoints/:endpoint_id/rotate_secret';
-    return answerOnceWith(request, reply, { route, body: id, row: id }, 200, make);
-  }
-
-  app.register(async (scope) => {
-    takeJson(scope);
-    scope.post('/webhook_endpoints', create);
+  const create = endpoint('POST /v1/webhook_endpoints', {
+    id: 'createWebhookEndpoint',
+    summary: 'Add a webhook endpoint',
+    description: `It gets the events from now on. A merchant has at most ${ENDPOINTS_MAXIMUM} in each mode. \`data.secret\` stands in this answer alone.`,
+    body: ['WebhookEndpointRequest', endpointRequestSchema(webhookRules)],
+    once: true,
+    answers: { 201: { description: 'Made.', body: NEW, headers: LOCATION } },
+    errors: ['conflict'],
+    async handle({ request, reply, bytes, body: { url, types, description } }) {
+      const row = { url, types: typesText(types), description: description ?? null };
+      const make = (transaction: Transaction) =>
+        createEndpoint(transaction, ring, tenantOf(request), row, actOf(request));
+      const route = 'POST /v1/webhook_endpoints';
+      const text = await answerOnceWith(request, reply, { route, body: bytes }, 201, make);
+      reply.header('location', `${baseUrl}/v1/webhook_endpoints/${JSON.parse(text).data.id}`);
+      return text;
+    },
   });
-  app.register(async (scope) => {
-    ignoreBody(scope);
-    scope.post('/webhook_endpoints/:endpoint_id/rotate_secret', rotate);
+
+  const rotate = endpoint('POST /v1/webhook_endpoints/{endpoint_id}/rotate_secret', {
+    id: 'rotateWebhookSecret',
+    summary: 'Give a webhook endpoint a new secret',
+    description: 'The secret before signs along for 24 hours. A request body is ignored.',
+    once: true,
+    answers: { 200: { description: '`data.secret` is the new one.', body: NEW } },
+    errors: ['not_found', 'conflict'],
+    async handle({ request, reply }) {
+      const { id } = await foundEndpoint(database, request);
+      const make = (transaction: Transaction) => rotateSecret(transaction, ring, id, actOf(request));
+      const route = 'POST /v1/webhook_endpoints/:endpoint_id/rotate_secret';
+      return answerOnceWith(request, reply, { route, body: id, row: id }, 200, make);
+    },
   });
+  return [create, rotate];
 }
 
-/** The route that changes one. */
-function addPatchRoute(app: FastifyInstance, { database, journal, webhookRules }: WebhookRoutes): void {
-  const changes = endpointChangeSchema(webhookRules);
-
-  async function patch(request: FastifyRequest<WithEndpoint>, reply: FastifyReply) {
-    const { url, status, types, description } = checked(changes, bodyOf(request), request, reply);
-    const { id } = await foundEndpoint(database, request);
-    const wish = {
-      ...(url != null && { url }),
-      ...(types !== undefined && { types: typesText(types) }),
-      ...(description !== undefined && { description }),
-    };
-    const data = await journal.commit(async (transaction) => {
-      const act = actOf(request);
-      let endpoint = await foundEndpoint(transaction, request);
-      if (Object.keys(wish).length > 0) endpoint = await changeEndpoint(transaction, id, wish, act);
-      if (status === 'enabled') endpoint = await enableEndpoint(transaction, id, act);
-      if (status === 'disabled') endpoint = await disableEndpoint(transaction, id, 'merchant', act);
-      return shown(transaction, endpoint);
-    }, id);
-    return JSON.stringify({ data });
-  }
-
-  app.register(async (scope) => {
-    takeJson(scope);
-    scope.patch('/webhook_endpoints/:endpoint_id', patch);
+const changeOne = ({ database, journal, webhookRules }: WebhookRoutes): ApiEndpoint =>
+  endpoint('PATCH /v1/webhook_endpoints/{endpoint_id}', {
+    id: 'changeWebhookEndpoint',
+    summary: 'Change, disable or enable a webhook endpoint',
+    description: 'What is left out stays. A new URL holds for what waits already.',
+    body: ['WebhookEndpointChange', endpointChangeSchema(webhookRules)],
+    answers: { 200: { description: 'Changed.', body: ONE } },
+    errors: ['not_found', 'invalid_status', 'conflict'],
+    async handle({ request, body: { url, status, types, description } }) {
+      const { id } = await foundEndpoint(database, request);
+      const wish = {
+        ...(url != null && { url }),
+        ...(types !== undefined && { types: typesText(types) }),
+        ...(description !== undefined && { description }),
+      };
+      const data = await journal.commit(async (transaction) => {
+        const act = actOf(request);
+        let changed = await foundEndpoint(transaction, request);
+        if (Object.keys(wish).length > 0) changed = await changeEndpoint(transaction, id, wish, act);
+        if (status === 'enabled') changed = await enableEndpoint(transaction, id, act);
+        if (status === 'disabled') changed = await disableEndpoint(transaction, id, 'merchant', act);
+        return shown(transaction, changed);
+      }, id);
+      return JSON.stringify({ data });
+    },
   });
-}
 
 const typesText = (types: readonly EventType[] | null | undefined) =>
   types == null ? null : JSON.stringify([...new Set(types)]);
 
 /** One test of an endpoint at a time, because each holds a connection to the server of the endpoint. */
-function addTestRoute(app: FastifyInstance, parts: WebhookRoutes): void {
+function testOne(parts: WebhookRoutes): ApiEndpoint {
   const testing = new Set<string>();
   const tests = testThrottle(parts.clock);
-
-  async function test(request: FastifyRequest<WithEndpoint>) {
-    const endpoint = await foundEndpoint(parts.database, request);
-    const { id } = endpoint;
-    if (endpoint.secret === null)
-      throw new OperationalError('invalid_status', 'The secret of the endpoint is lost: make a new one.');
-    if (testing.has(id)) throw new OperationalError('conflict', 'A test of this endpoint runs already.');
-    const waitMs = tests.count(endpoint);
-    if (waitMs > 0)
-      throw new OperationalError('rate_limited', 'Too many test events were sent to this host.', {
-        retryAfterS: wholeSeconds(waitMs),
-      });
-    testing.add(id);
-    try {
-      const sent = await sendTestEvent({ ...parts, rules: parts.webhookRules }, endpoint);
-      const { event_id, ok: delivered, status, reason, reply: text } = sent;
-      const what = { object: 'test_delivery', event_id, delivered, status };
-      return JSON.stringify({ data: { ...what, ms: Math.round(sent.ms), reason, reply: text } });
-    } finally {
-      testing.delete(id);
-    }
-  }
-
-  app.register(async (scope) => {
-    ignoreBody(scope);
-    scope.post('/webhook_endpoints/:endpoint_id/test', test);
+  return endpoint('POST /v1/webhook_endpoints/{endpoint_id}/test', {
+    id: 'testWebhookEndpoint',
+    summary: 'Send a test event now and see what comes back',
+    description:
+      'Sends an event of type `webhook.test` with empty `data`, signed as every event, once, also to a disabled endpoint. Waits 7 seconds at most. Each request sends one: no `Idempotency-Key` is heeded. A request body is ignored.',
+    answers: { 200: { description: 'What came back.', body: ['WebhookTestAnswer', testAnswerSchema] } },
+    errors: ['not_found', 'invalid_status', 'conflict'],
+    async handle({ request }) {
+      const tested = await foundEndpoint(parts.database, request);
+      const { id } = tested;
+      if (tested.secret === null)
+        throw new OperationalError('invalid_status', 'The secret of the endpoint is lost: make a new one.');
+      if (testing.has(id)) throw new OperationalError('conflict', 'A test of this endpoint runs already.');
+      const waitMs = tests.count(tested);
+      if (waitMs > 0)
+        throw new OperationalError('rate_limited', 'Too many test events were sent to this host.', {
+          retryAfterS: wholeSeconds(waitMs),
+        });
+      testing.add(id);
+      try {
+        const sent = await sendTestEvent({ ...parts, rules: parts.webhookRules }, tested);
+        const { event_id, ok: delivered, status, reason, reply: text } = sent;
+        const what = { object: 'test_delivery', event_id, delivered, status };
+        return JSON.stringify({ data: { ...what, ms: Math.round(sent.ms), reason, reply: text } });
+      } finally {
+        testing.delete(id);
+      }
+    },
   });
 }
