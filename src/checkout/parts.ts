@@ -59,11 +59,15 @@ export function nameOfMethod(words: Words, { type, name }: Pick<Method, 'type' |
 const LONG_AMOUNT = 10;
 export const isLongAmount = (amount: string): boolean => amount.length > LONG_AMOUNT;
 
-/** Until when a payment can be paid: the day to pay by, then, in the grace behind it, the moment of the end. */
-export function payBy({ payment, words, now }: PaymentSubject): TermPair {
+/**
+ * Until when a payment can be paid: the day to pay by, then, in the grace behind it, the moment of the end. `hasOther`: a way is offered
+ * by which money may come later, such as cash on delivery.
+ */
+export function payBy({ payment, words, now }: PaymentSubject, hasOther = false): TermPair {
   const { pay_by, expires_at } = payment;
   const isOver = words.dateOf(now) > pay_by || words.dateOf(expires_at) <= pay_by;
-  return [words.html('fact.pay_by'), isOver ? words.moment(expires_at) : words.day(pay_by)];
+  const term = words.html(hasOther ? 'fact.open_until' : 'fact.pay_by');
+  return [term, isOver ? words.moment(expires_at) : words.day(pay_by)];
 }
 
 /** What a slip says of a payment, from top to bottom. */

@@ -36,7 +36,8 @@ export function pendingPage(visit: CheckoutVisit, pending: Pending): string {
   const { asked } = visit;
   const merchant = payment.merchant_name;
   const known = moneyKnown(payment);
-  const rows = isAsked(payment) ? [payBy(pending)] : [];
+  const isManual = methods.some(({ type }) => type === 'manual');
+  const rows = isAsked(payment) ? [payBy(pending, isManual)] : [];
   const money = moneySentences(pending, known);
   // Money that is on its way must not be sent again, although the payment still waits for the form.
   const title = known.known === 'announced' ? 'announced.heading' : 'pending.heading';

@@ -72,6 +72,17 @@ describe(`checkout's flow`, () => {
     });
   }
 
+  test('no day to pay by stands above cash on delivery: the page is open until then.', async () => {
+    const told = async (method: OfferName, lang = 'en') => {
+      const { id } = await createAt(harness, method);
+      const { text } = await open(harness, id, { lang });
+      return [/Pay by|Zahlbar bis/.test(text), /Open until|Offen bis/.test(text)];
+    };
+    assert.deepEqual(await told('cash'), [false, true]);
+    assert.deepEqual(await told('cash', 'de'), [false, true]);
+    assert.deepEqual(await told('transfer'), [true, false]);
+  });
+
   test('a transfer is copied as the page writes it, and a name that is not the shop’s is explained.', async () => {
     const copied = async (currency: string, amount: number, lang = 'en') => {
       const { id } = await createAt(harness, 'transfer', { currency, amount });
