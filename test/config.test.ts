@@ -302,10 +302,25 @@ test('the environment goes over the file', () => {
   assert.equal(parse(DEVELOPMENT, { COUNTERFOIL_STORAGE: 'here' }).storage, join(process.cwd(), 'here'));
 });
 
+test('two nodes on one machine share a file: the environment gives each its ports', () => {
+  const text = `${DEVELOPMENT}metrics: {host: 127.0.0.2, port: 9000}\nconsole: {port: 9001}\n`;
+  const ports = { PORT: '1', METRICS_PORT: '2', CONSOLE_PORT: '3', ADMIN_PORT: '4' };
+  const { port, metrics, console, admin } = parse(text, ports);
+  assert.deepEqual([port, metrics, console.port, admin.port], [1, { host: '127.0.0.2', port: 2 }, 3, 4]);
+  const unset = parse(text, { METRICS_PORT: '', CONSOLE_PORT: '', ADMIN_PORT: '' });
+  assert.deepEqual([unset.metrics?.port, unset.console.port, unset.admin.port], [9000, 9001, undefined]);
+  assert.deepEqual(parse(DEVELOPMENT, ports).metrics, { host: '127.0.0.1', port: 2 });
+});
+
 test('a wrong environment variable is named', () => {
   for (const PORT of ['abc', '70000', '-1', '80.5', '0x50', ' 80']) {
     const said = `PORT must be a port number, 0 to 65535, not ${JSON.stringify(PORT)}`;
     assert.equal(fault(DEVELOPMENT, { PORT }), said);
+    for (const name of ['METRICS_PORT', 'CONSOLE_PORT', 'ADMIN_PORT'])
+      assert.equal(
+        fault(DEVELOPMENT, { [name]: PORT }),
+        `${name} must be a port number, 1 to 65535, not ${JSON.stringify(PORT)}`,
+      );
   }
   const said = fault(DEVELOPMENT, { DATABASE_URL: 'sqlite:secret' });
   assert.equal(said, 'DATABASE_URL in the environment must begin with postgres://');

@@ -16,6 +16,7 @@ import type { Installation, WhereWritten } from './checks/check.ts';
 import { readingRefusal } from './checks/refuse-reading.ts';
 import { explainIssue, explainSyntax, settingName } from './settings/config-fault.ts';
 import { withoutEmpty } from './settings/empty-lists.ts';
+import { metricsSchema } from './settings/operation.ts';
 import { placesOf } from './settings/places.ts';
 import { configurationSchema, namesAt, type Settings } from './settings/settings.ts';
 import { endpointsOf } from './settings/webhook-endpoints.ts';
@@ -51,6 +52,9 @@ export interface Environment {
   COUNTERFOIL_SECRETS_KEY?: string | undefined;
   DATABASE_URL?: string | undefined;
   PORT?: string | undefined;
+  CONSOLE_PORT?: string | undefined;
+  ADMIN_PORT?: string | undefined;
+  METRICS_PORT?: string | undefined;
   NO_COLOR?: string | undefined;
   TERM?: string | undefined;
   /** Node's own, which production refuses to weaken it by. */
@@ -137,7 +141,7 @@ export function parseConfiguration(
     throw fail(path, explainIssue(issue, namesAt(issue.path)));
   }
   const settings = parsed.data;
-  const over = overrides(env);
+  const over = overrides(env, settings);
   const development = settings.environment === 'development';
   const { rate_limits, registration, tls, backups, statements } = settings;
   const beside = (path: string) => resolve(dirname(file), path);
@@ -235,15 +239,40 @@ function writtenKeys({ merchants }: Settings, place: WhereWritten['place']): Whe
   );
 }
 
+/** The port that a variable of the environment names; undefined if it is unset or empty. Throws `ConfigurationError`. */
+function portIn(
+  env: Environment,
+  name: 'PORT' | 'CONSOLE_PORT' | 'ADMIN_PORT' | 'METRICS_PORT',
+  least: number,
+): number | undefined {
+  const text = env[name];
+  if (!text) return undefined;
+  if (!/^\d{1,5}$/.test(text) || Number(text) > 65535 || Number(text) < least)
+    throw new ConfigurationError(
+      `${name} must be a port number, ${least} to 65535, not ${JSON.stringify(text)}`,
+    );
+  return Number(text);
+}
+
 /** What the environment says over the file. */
-function overrides(env: Environment): { port?: number; database_url?: string; storage?: string } {
-  const { PORT, DATABASE_URL, COUNTERFOIL_STORAGE } = env;
-  if (PORT && !(/^\d{1,5}$/.test(PORT) && Number(PORT) <= 65535))
-    throw new ConfigurationError(`PORT must be a port number, 0 to 65535, not ${JSON.stringify(PORT)}`);
+function overrides(
+  env: Environment,
+  { console, admin, metrics }: Settings,
+): Partial<Pick<Configuration, 'port' | 'database_url' | 'storage' | 'console' | 'admin' | 'metrics'>> {
+  const { DATABASE_URL, COUNTERFOIL_STORAGE } = env;
+  const port = portIn(env, 'PORT', 0);
+  const [consolePort, adminPort, metricsPort] = (['CONSOLE_PORT', 'ADMIN_PORT', 'METRICS_PORT'] as const).map(
+    (name) => portIn(env, name, 1),
+  );
   const fault = DATABASE_URL && hostsFault(DATABASE_URL);
   if (fault) throw new ConfigurationError(`DATABASE_URL in the environment ${fault}`);
   return {
-    ...(PORT && { port: Number(PORT) }),
+    ...(port !== undefined && { port }),
+    ...(consolePort !== undefined && { console: { ...console, port: consolePort } }),
+    ...(adminPort !== undefined && { admin: { ...admin, port: adminPort } }),
+    ...(metricsPort !== undefined && {
+      metrics: { ...metricsSchema.parse(metrics ?? {}), port: metricsPort },
+    }),
     ...(DATABASE_URL && { database_url: DATABASE_URL }),
     ...(COUNTERFOIL_STORAGE && { storage: resolve(COUNTERFOIL_STORAGE) }),
   };

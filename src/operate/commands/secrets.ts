@@ -1,6 +1,6 @@
 // counterfoil secrets: saves the keys of an installation, sealed with a passphrase, puts them back, and replaces them.
-import { existsSync, readFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { Command } from 'commander';
 import { keyLine, newSecretKey } from '../../journal/keys/key.ts';
 import { sync, writeDurably } from '../../lib/durable-files.ts';
@@ -74,6 +74,7 @@ async function saveKeys(file: string, { passphraseFile, config, json }: SecretsO
   const configuration = readConfiguration(configurationFile(config));
   requireElsewhere(file, configuration.storage);
   if (existsSync(file)) throw new Failure(`${shownPath(file)} is there already: name a new file`);
+  accessSync(dirname(resolve(file)), constants.W_OK | constants.X_OK); // before a passphrase is asked for
   const { keys, files } = readKeys(configuration);
   if (keys.length === 0)
     throw new Failure(

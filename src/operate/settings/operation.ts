@@ -95,7 +95,12 @@ export const metricsSchema = z.strictObject({
     .default('127.0.0.1')
     .describe('Address to listen on: one that monitoring alone reaches.')
     .meta({ check: 'an address of this machine' }),
-  port: z.int().min(1).max(65535).default(9464).describe('Port to listen on.'),
+  port: z
+    .int()
+    .min(1)
+    .max(65535)
+    .default(9464)
+    .describe('Port to listen on. `METRICS_PORT` in the environment goes over it.'),
 });
 
 export const securitySchema = z.strictObject({

@@ -203,6 +203,16 @@ describe('secrets', () => {
       assert.notEqual(JSON.parse(first)[part], JSON.parse(second)[part]);
   });
 
+  test('a folder that is not there is said before a passphrase is asked for', async () => {
+    const nowhere = join(file('nowhere'), 'keys.sealed');
+    const { code, stderr } = await run(['secrets', 'backup', nowhere], {
+      env: { COUNTERFOIL_CONFIG: place.config, COUNTERFOIL_STORAGE: harness.store.storage },
+    });
+    assert.equal(code, 1);
+    assert.match(stderr, /nowhere: it does not exist \(ENOENT\)\n$/);
+    assert.doesNotMatch(stderr, /passphrase/);
+  });
+
   describe('on a terminal', { skip: !hasTerminal && 'this machine has no util-linux script' }, () => {
     const onTerminal = (verb: string, path: string, storage = harness.store.storage) =>
       startOnTerminal(`'${process.execPath}' '${COMMAND}' secrets ${verb} '${path}'`, {
