@@ -51,6 +51,11 @@ export class SteadyClock {
     return Math.floor(this.#at(this.#monotonic()));
   }
 
+  /** The machine's clock, in milliseconds since 1970. */
+  wall(): number {
+    return this.#wall();
+  }
+
   #at(monotonic: number): number {
     return this.#said + (monotonic - this.#lookedAt) * this.#pace;
   }

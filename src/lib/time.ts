@@ -7,7 +7,12 @@ import { SteadyClock } from './steady-clock.ts';
  */
 export interface Clock {
   now(): number;
+  /** The machine's clock, which may have been set back since; left out where it is the same. */
+  wall?(): number;
 }
+
+/** What other machines hold against their own clock, such as the time of a signature: right as soon as this machine's clock is. */
+export const machineTime = (clock: Clock): number => Math.floor(clock.wall?.() ?? clock.now());
 
 /** The time of this process. It begins with the machine's; a long-lived process has it looked after by `watchClock`. */
 export const systemClock = new SteadyClock(() => Date.now(), monotonicMs);

@@ -2,7 +2,7 @@
 
 import type { KeyRing } from '../journal/keys/key-ring.ts';
 import type { Transaction } from '../journal/transaction.ts';
-import type { Clock } from '../lib/time.ts';
+import { type Clock, machineTime } from '../lib/time.ts';
 import { presentEvent } from '../payments/events/event.ts';
 import type { Database } from '../store/database.ts';
 import type { AddressRules } from './addresses.ts';
@@ -59,7 +59,7 @@ export async function attempt(
   const secrets = signing.flatMap((one) => signingSecrets(ring, one, at));
   const outcome = event
     ? await attemptDelivery(
-        { url, id: delivery.event_id, body: presentEvent(event), secrets, at },
+        { url, id: delivery.event_id, body: presentEvent(event), secrets, at: machineTime(clock) },
         rules,
         signal,
       )

@@ -1,7 +1,7 @@
 // Sends a test event to an endpoint and answers with what came back. Nothing of it is stored.
 import { z } from 'zod';
 import { randomId } from '../lib/ids.ts';
-import { formatTimestamp, SECOND_MS } from '../lib/time.ts';
+import { formatTimestamp, machineTime, SECOND_MS } from '../lib/time.ts';
 import { type AttemptOutcome, attemptDelivery } from './attempt.ts';
 import type { Sending } from './deliver.ts';
 import type { Endpoint } from './endpoint.ts';
@@ -41,7 +41,11 @@ export async function sendTestEvent(
   const secrets = signingSecrets(ring, endpoint, at);
   const patience = AbortSignal.timeout(PATIENCE_MS);
   try {
-    const outcome = await attemptDelivery({ url: endpoint.url, id, body, secrets, at }, rules, patience);
+    const outcome = await attemptDelivery(
+      { url: endpoint.url, id, body, secrets, at: machineTime(clock) },
+      rules,
+      patience,
+    );
     return { ...outcome, event_id: id };
   } catch (error) {
     if (!patience.aborted) throw error;

@@ -131,6 +131,21 @@ for (const engine of ENGINES) {
       for (const { id } of [...all, narrow, marker]) await remove(id);
     });
 
+    test('signatures have the time of the machine as soon as its clock is right again.', async () => {
+      const { id } = await endpoint('/clock');
+      const right = Date.now();
+      // The clock was an hour ahead, and was set back: the service's own time goes on from there.
+      service.clock.advance(60 * MINUTE_MS);
+      Object.assign(service.clock, { wall: () => right });
+      await service.create(LONG);
+      const [one] = await receiver.have(1, '/clock');
+      await service.request(`/v1/webhook_endpoints/${id}/test`, { method: 'POST' });
+      const [, tested] = await receiver.have(2, '/clock');
+      for (const { timestamp } of [one!, tested!]) assert.equal(timestamp, Math.floor(right / 1000));
+      Object.assign(service.clock, { wall: undefined });
+      await remove(id);
+    });
+
     test('test events to one host are limited, and say when the next may be sent.', async () => {
       const all = [await endpoint('/tested/1'), await endpoint('/tested/2')];
       const send = (n: number) =>
