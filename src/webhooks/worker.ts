@@ -83,6 +83,11 @@ export class WebhookWorker {
     return this.#node.counters;
   }
 
+  /** Whether this node cannot deliver for now, whatever the receivers do: the store does not take or give what that needs. */
+  get isHeldUp(): boolean {
+    return this.#outage.lasts;
+  }
+
   /** For `followJournal`: which endpoints there are, whichever node changed them. */
   listener(): JournalListener {
     const load = async () => {

@@ -12,7 +12,7 @@ import type { ReadMetrics } from './read-metrics.ts';
 
 /** What the metrics of webhooks are read from. */
 export interface WebhooksMeasured {
-  webhooks: Pick<WebhookWorker, 'counters'>;
+  webhooks: Pick<WebhookWorker, 'counters' | 'isHeldUp'>;
   database: Reader;
   clock: Clock;
   log: Logger;
@@ -21,6 +21,7 @@ export interface WebhooksMeasured {
 /** Adds the metrics of webhooks. Those of the store are left out while it cannot be read. */
 export function watchWebhooks(registry: Registry, reads: ReadMetrics, measured: WebhooksMeasured): void {
   watchAttempts(registry, measured);
+  watchWorker(registry, measured);
   watchEndpoints(registry, reads, measured);
   watchWaiting(reads, measured);
 }
@@ -34,6 +35,17 @@ function watchAttempts(registry: Registry, { webhooks }: WebhooksMeasured): void
     collect() {
       this.reset();
       for (const [status, count] of Object.entries(webhooks.counters)) this.inc({ status }, count);
+    },
+  });
+}
+
+function watchWorker(registry: Registry, { webhooks }: WebhooksMeasured): void {
+  new Gauge({
+    name: 'counterfoil_webhooks_held_up',
+    help: 'Whether this node cannot deliver webhooks for now because of the store (1) or can (0). Payments may be well meanwhile.',
+    registers: [registry],
+    collect() {
+      this.set(webhooks.isHeldUp ? 1 : 0);
     },
   });
 }
