@@ -19,6 +19,17 @@ const DEFAULTS = configurationSchema.parse({});
 const START = /^(?<environment>\S+) exec node (?<options>.*) serve$/.exec(packageJson.scripts.start)!.groups!;
 const STOP_DEADLINE_MS = Number(/STOP_DEADLINE_MS = (\d+)/.exec(read('src/operate/commands/serve.ts'))![1]);
 
+describe('the timers', () => {
+  for (const name of ['backup', 'verify'])
+    test(`counterfoil-${name} runs a command that there is, and tells of a failure`, () => {
+      const unit = read(`deploy/counterfoil-${name}.service`);
+      const [, line] = /^ExecStart=\/usr\/local\/bin\/counterfoil (.*)$/m.exec(unit)!;
+      assert.ok(read('docs/commands.md').includes(line!.split(' ')[0]!));
+      assert.match(unit, /^OnFailure=counterfoil-failed@%n\.service$/m);
+      assert.match(read(`deploy/counterfoil-${name}.timer`), /^Persistent=true$/m);
+    });
+});
+
 describe('deploy/counterfoil.service', () => {
   const unit = read('deploy/counterfoil.service');
   const value = (name: string) => new RegExp(`^${name}=(.*)$`, 'm').exec(unit)?.[1];
