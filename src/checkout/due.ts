@@ -23,7 +23,9 @@ export function dueOf(payment: Payment, offer: Pick<Offer, 'transferFor'>): Due 
   if (payment.status !== 'requires_review' || rest <= 0) return undefined;
   const isRest = received > 0;
   const { instructions: told } = JSON.parse(payment.submission ?? '{}') as { instructions?: Instructions };
-  const instructions = told ?? (isRest ? offer.transferFor(payment) : undefined);
+  // Money was matched by mistake and taken back: the customer, who announced nothing, is asked for all of it again.
+  const isAgain = !isRest && payment.submission === null && payment.payment_details === null;
+  const instructions = told ?? (isRest || isAgain ? offer.transferFor(payment) : undefined);
   if (!instructions && !isRest) return undefined;
   return { instructions, payment: { ...payment, amount_minor: rest }, isRest };
 }

@@ -159,8 +159,9 @@ export class StatementFolder {
     try {
       const bytes = await bytesOf(path);
       if (typeof bytes === 'string') return [bytes];
-      const read = await readBeside(bytes, file, await readingOptions(database, methods));
-      const checked = checkFile(read, methods);
+      const options = await readingOptions(database, methods);
+      const read = await readBeside(bytes, file, options);
+      const checked = checkFile(read, methods, false, options);
       const imported = await importFile(journal, checked, ACT, { despiteFaults: false, dryRun: false });
       if (!imported) return checked.faults.map(faultLine);
       const added = imported.reduce((sum, one) => sum + one.added, 0);

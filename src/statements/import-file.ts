@@ -1,8 +1,10 @@
 // Imports one file: reads it, says what is wrong with it, and commits what is right as one transaction.
 
+import { electronicFormatIBAN } from 'ibantools';
 import type {
   CsvLayout,
   CsvSeen,
+  ReadOptions,
   ReadStatements,
   RememberedLayout,
   Statement,
@@ -77,11 +79,17 @@ export function checkFile(
   { statements, faults, notes = [], csv = [] }: ReadStatements,
   methods: readonly Pick<MethodSettings, 'accounts'>[],
   isConfirmed = false,
+  said: AccountSaid = {},
 ): CheckedFile {
   const unseen = isConfirmed ? [] : csv.filter(isUnseen);
   const isSeen = (file: string) => !unseen.some((one) => one.file === file);
-  const ours = statements.map((statement) => ({ own: ownAccount(statement.account, methods), statement }));
+  const ours = statements.map((statement) => ({ own: ownOf(statement, methods, said), statement }));
   return {
+    confirmed: ours.flatMap(({ own, statement: { account } }) =>
+      own !== undefined && account.other !== undefined && ownAccount(account, methods) === undefined
+        ? { account: own, shape: spelling(account.other), layout: {} as CsvLayout }
+        : [],
+    ),
     statements: ours.filter(
       (one): one is OwnStatement => one.own !== undefined && isSeen(one.statement.file),
     ),
@@ -89,7 +97,7 @@ export function checkFile(
       ...faults,
       ...unseen.map((one) => unseenFault(one, statements)),
       ...statements.flatMap(({ file, faults }) => faults.map((fault) => ({ file, ...fault }))),
-      ...ours.filter(({ own }) => own === undefined).map(({ statement }) => strangerFault(statement)),
+      ...ours.filter(({ own }) => own === undefined).map(({ statement }) => strangerFault(statement, said)),
       ...gapFaults(statements),
     ],
     notes: [
@@ -113,12 +121,39 @@ function unseenFault({ file, headerLine = 0 }: CsvSeen, statements: readonly Sta
   return { file, line: headerLine, text: `${UNSEEN} As it is read: ${sums.join('; ')}.` };
 }
 
-function strangerFault({ file, account, lines }: Statement): FileFault {
+/** What the bookkeeper says of the account of a file: now, and before about accounts that the bank spells in its own way. */
+type AccountSaid = Pick<ReadOptions, 'account' | 'remembered'>;
+
+/** What a spelling of an account is remembered by, beside the layouts of CSV files. */
+const spelling = (other: string) => `account ${other}`;
+
+/** The own account of a statement. What was said of it counts where the bank names no IBAN. */
+function ownOf(
+  { account }: Statement,
+  methods: readonly Pick<MethodSettings, 'accounts'>[],
+  { account: chosen, remembered = [] }: AccountSaid,
+): string | undefined {
+  const own = ownAccount(account, methods);
+  if (own !== undefined || account.iban !== undefined) return own;
+  const before = remembered.find(({ shape }) => shape === spelling(account.other ?? ''))?.account;
+  const named = chosen ?? before;
+  if (named === undefined) return undefined;
+  const iban = electronicFormatIBAN(named);
+  return ownAccount({ ...(iban !== null && { iban }), other: named }, methods);
+}
+
+function strangerFault({ file, account, lines }: Statement, { account: chosen }: AccountSaid): FileFault {
   const name = account.iban ?? account.other;
+  const isIgnored =
+    chosen !== undefined && account.iban !== undefined && electronicFormatIBAN(chosen) !== account.iban;
   const text =
     name === undefined
       ? 'The statement does not name its account.'
-      : `The account ${name} is in no bank_transfer method of the configuration. If it is yours, add it under methods.`;
+      : isIgnored
+        ? `The statement is of the account ${name}, which is not ${chosen}.`
+        : chosen !== undefined
+          ? `The account ${chosen} is in no bank_transfer method of the configuration. If it is yours, add it under methods.`
+          : `The account ${name} is in no bank_transfer method of the configuration. If it is yours, add it under methods${account.iban === undefined ? ', or say with --account once which of them it is' : ''}.`;
   return { file, line: lines[0]?.at ?? 0, text };
 }
 

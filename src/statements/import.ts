@@ -1,6 +1,7 @@
 // Imports statements: what the store knows already is left as it is, everything else becomes rows with entries.
 
 import type { Statement, StatementFault } from '#bank-statements';
+import { signedAmount } from '#bank-statements';
 import type { Act } from '../journal/audit-entry.ts';
 import { newSalt } from '../journal/audit-entry.ts';
 import { recordNewRow } from '../journal/record-row.ts';
@@ -8,6 +9,7 @@ import type { Transaction } from '../journal/transaction.ts';
 import { counted } from '../lib/counted.ts';
 import { timeOrderedId } from '../lib/ids.ts';
 import { sha256Hex } from '../lib/secrets.ts';
+import { bookedBetween, closingBeside } from './balance-queries.ts';
 import { STATEMENT_ID_PREFIX, STATEMENTS } from './kept.ts';
 import { KnownLines } from './known-lines.ts';
 import { findStatementByDigest } from './line-queries.ts';
@@ -31,6 +33,8 @@ export interface Imported {
   known: number;
   /** The places of all lines that are not new, from 0. */
   knownAt: readonly number[];
+  /** What is missing, if nothing is new though the balance moved otherwise than the known lines do. */
+  missing?: string | undefined;
 }
 
 /** What came of a statement, in words: `58 new lines, 2 lines known before`. */
@@ -39,12 +43,14 @@ export function importedText({
   added,
   booked,
   known,
-}: Pick<Imported, 'id' | 'added' | 'booked' | 'known'>): string {
+  missing,
+}: Pick<Imported, 'id' | 'added' | 'booked' | 'known' | 'missing'>): string {
   if (id === null) return 'imported before';
   const counts = [
     counted(added, 'new line'),
     booked > 0 && `${counted(booked, 'line')} booked by now`,
     known > 0 && `${counted(known, 'line')} known before`,
+    missing,
   ];
   return counts.filter(Boolean).join(', ');
 }
@@ -148,7 +154,9 @@ async function importOne(
     lines.digests.add(digest);
     await addStatement(transaction, { id, own, statement, digest }, taken, act);
   }
-  return { id: before ? null : id, account: own, statement, ...taken };
+  const isNothingNew = !before && taken.added === 0 && taken.booked === 0 && !lines.hasNew;
+  const missing = isNothingNew ? await missingIn(transaction, own, statement) : undefined;
+  return { id: before ? null : id, account: own, statement, ...taken, missing };
 }
 
 /** Adds the row of a statement, whose lines stand by now. */
@@ -180,6 +188,22 @@ async function addStatement(
   await transaction.insertNow(STATEMENTS, row);
   const facts = { format, lines: row.lines, added, booked, known };
   recordNewRow(transaction, act, 'statement.imported', STATEMENTS, row, facts);
+}
+
+/** What a statement without new lines says of money that no known line shows: its closing balance is not what those make. */
+async function missingIn(
+  transaction: Transaction,
+  account: string,
+  { opening, closing, to }: Statement,
+): Promise<string | undefined> {
+  const day = closing?.day ?? to;
+  if (!opening || !closing || day === undefined || opening.minor === closing.minor) return undefined;
+  const money = { account, currency: closing.currency };
+  const before = await closingBeside(transaction, money, 'before', day);
+  if (!before) return undefined;
+  const reached = before.closing_minor + (await bookedBetween(transaction, money, before.last_day, day));
+  if (reached === closing.minor) return undefined;
+  return `but its closing balance is ${signedAmount(closing.minor)} and the known lines make ${signedAmount(reached)} ${closing.currency}: look which of its lines was taken for a known one`;
 }
 
 /** A fault without what it quotes of the file: a cell can be a payer's name, and no erasure finds it here. */

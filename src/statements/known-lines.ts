@@ -70,6 +70,11 @@ export class KnownLines {
     return { ...counts, knownAt };
   }
 
+  /** Whether lines of the file were new so far. */
+  get hasNew(): boolean {
+    return this.#added.size > 0;
+  }
+
   /** Hands the new lines to the transaction. */
   insert(): void {
     for (const row of this.#added) {

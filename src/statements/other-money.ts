@@ -1,7 +1,9 @@
 // Tells lines apart which a bank gave one reference and one amount: lines of other money must not be taken for known ones.
 
+import { namesAgree } from '../lib/search-terms.ts';
 import { sha256Hex } from '../lib/secrets.ts';
 import { DAY_MS, dateIn } from '../lib/time.ts';
+import { referencesIn } from '../payments/methods/transfer/creditor-reference.ts';
 import { type KeptLine, saidOn } from './kept.ts';
 
 /** The days that files may differ by when they show one booking. A bank that counts anew each year uses its references again later. */
@@ -31,14 +33,33 @@ function hasReference(line: KeptLine): boolean {
   return (references.booking ?? references.bank) !== undefined;
 }
 
-/** How many names two lines share; undefined if one of them differs. */
+/**
+ * How many names two lines share; undefined if one of them differs. The payer's name, which banks write in several ways, counts only where
+ * nothing else does, and only between lines that are both booked or both pending.
+ */
 function namesAlike(known: KeptLine, line: KeptLine): number | undefined {
   const [one, other] = [namesOf(known), namesOf(line)];
   const both = one.flatMap((name, i) =>
     name === undefined || other[i] === undefined ? [] : [name === other[i]],
   );
+  const [here, there] = [referencesOf(known), referencesOf(line)];
+  if (here.length > 0 && there.length > 0) both.push(here.some((text) => there.includes(text)));
+  const [payer, otherPayer] = [known, line].map((each) => saidOn(each).counterparty.name);
+  if (both.length === 0 && known.booked === line.booked && payer !== undefined && otherPayer !== undefined)
+    both.push(isOneName(payer, otherPayer));
   return both.includes(false) ? undefined : both.length;
 }
+
+/** Whether two names are one, of which a bank may have cut the end. */
+function isOneName(one: string, other: string): boolean {
+  const [short, long] = [one, other]
+    .map((name) => name.toUpperCase().replaceAll(/[^\p{L}\p{N}]/gu, ''))
+    .sort((a, b) => a.length - b.length) as [string, string];
+  return namesAgree(one, other) || long.startsWith(short);
+}
+
+/** The transfer references in what a line says. */
+const referencesOf = (line: KeptLine) => referencesIn(saidOn(line).text);
 
 /** The digest in a fingerprint: lines that a bank's reference does not tell apart have the same one. */
 export const digestIn = ({ fingerprint }: Pick<KeptLine, 'fingerprint'>): string =>
@@ -61,7 +82,8 @@ export function sameMoney(
 
 /** The fingerprint of a line whose own is that of other money. */
 export function ownFingerprint(line: KeptLine): string {
-  const own = sha256Hex(JSON.stringify([line.day, ...namesOf(line).map((name) => name ?? null)]));
+  const names = [...namesOf(line), ...referencesOf(line), saidOn(line).counterparty.name];
+  const own = sha256Hex(JSON.stringify([line.day, ...names.map((name) => name ?? null)]));
   return `${line.fingerprint}~${own.slice(0, 16)}`;
 }
 

@@ -45,8 +45,8 @@ export async function importFiles(files: readonly string[], options: Options): P
       for (const [i, path] of files.entries()) {
         onProgress(sum(sizes.slice(0, i)), all);
         const read = readFile(path, csv);
-        const checked = checkFile(read, configuration.methods, confirm);
-        if (confirm) checked.confirmed = layoutsOf(read, checked.statements);
+        const checked = checkFile(read, configuration.methods, confirm, csv);
+        if (confirm) checked.confirmed?.push(...layoutsOf(read, checked.statements));
         const imported = await importFile(journal, checked, OPERATOR, { despiteFaults, dryRun });
         const { faults, notes } = checked;
         told.push({ file: basename(path), statements: imported?.map(shown) ?? null, faults, notes });

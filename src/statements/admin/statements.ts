@@ -14,7 +14,9 @@ import { listSchema, listText, pageOf, QueryReader } from '../../web/list.ts';
 import { checkFile, importFile, layoutsOf } from '../import-file.ts';
 import { isLineId, isStatementId, type KeptLine, type KeptStatement, LINE_STATES } from '../kept.ts';
 import { findLine, listLines, listStatements } from '../line-queries.ts';
+import { MATCH_LEVELS, type Proposal } from '../matching/judge-line.ts';
 import { bankLine } from '../matching/line-evidence.ts';
+import { openLines } from '../matching/open-lines.ts';
 import { readBeside } from '../read-beside.ts';
 import { readingOptions } from '../remembered.ts';
 
@@ -67,6 +69,19 @@ const lineSchema = z
     text: z.string().describe('What the bank wrote; empty once it was erased.'),
     counterparty: z.strictObject({ name: z.string().optional(), account: z.string().optional() }),
     references: z.record(z.string(), z.string()),
+    proposals: z
+      .array(
+        z.strictObject({
+          payment_id: z.string(),
+          merchant_reference: z.string().nullable(),
+          level: z.enum(MATCH_LEVELS),
+          case: z.string().describe('The row of docs/matching.md.'),
+          sentence: z.string(),
+          act: z.string(),
+          facts: z.array(z.strictObject({ kind: z.string(), text: z.string(), basis: z.string() })),
+        }),
+      )
+      .describe('The payments that an open line may be for, the best first. Evidence, never a decision.'),
   })
   .meta({ id: 'StatementLine' });
 export const lineListSchema = listSchema(lineSchema);
@@ -103,7 +118,7 @@ function presentStatement(statement: KeptStatement): z.infer<typeof statementSch
   };
 }
 
-function presentLine(row: KeptLine): z.infer<typeof lineSchema> {
+function presentLine(row: KeptLine, proposals: readonly Proposal[]): z.infer<typeof lineSchema> {
   const { id, statement_id, account, day, currency, direction, state, payment_id, note } = row;
   const { text, counterparty, references } = bankLine(row);
   return {
@@ -111,11 +126,15 @@ function presentLine(row: KeptLine): z.infer<typeof lineSchema> {
     amount: Number(formatAmount(row.amount_minor)),
     ...{ currency, direction, booked: row.booked === 1, reversal: row.reversal === 1 },
     ...{ state, payment_id, note, text, counterparty, references: { ...references } },
+    proposals: proposals.map(({ payment, level, case: kind, sentence, act, facts }) => ({
+      ...{ payment_id: payment.id, merchant_reference: payment.merchant_reference },
+      ...{ level, case: kind, sentence, act, facts },
+    })),
   };
 }
 
 /** Adds the routes that read, to `app`, whose requests carry a principal by now. */
-export function addStatementReads(app: FastifyInstance, { database }: AdminParts): void {
+export function addStatementReads(app: FastifyInstance, { database, clock, timeZone }: AdminParts): void {
   app.get('/statements', async (request: FastifyRequest) => {
     const reader = new QueryReader(request.query);
     const account = reader.text('account', (text) => textFault(text, TEXT_MAXIMUM));
@@ -141,7 +160,11 @@ export function addStatementReads(app: FastifyInstance, { database }: AdminParts
     const after = place === undefined ? undefined : await findLine(database, place);
     const found = await listLines(database, filter, after, limit + 1);
     const { page, next } = pageOf(found, limit);
-    const items = page.map((one) => JSON.stringify(presentLine(one)));
+    const open = page.filter(({ state }) => state === 'open');
+    const how = { now: clock.now(), timeZone };
+    const judged = open.length > 0 ? await openLines(database, how, { also: open }) : [];
+    const proposals = new Map(judged.map((one) => [one.line.id, one.proposals]));
+    const items = page.map((one) => JSON.stringify(presentLine(one, proposals.get(one.id) ?? [])));
     return listText(items, next);
   });
 }
@@ -177,8 +200,8 @@ export function addStatementImport(
       ...(account !== undefined && { account }),
     };
     const read = await readBeside(bodyOf(request), name, csv);
-    const checked = checkFile(read, offer.settings, isConfirmed);
-    if (isConfirmed) checked.confirmed = layoutsOf(read, checked.statements);
+    const checked = checkFile(read, offer.settings, isConfirmed, csv);
+    if (isConfirmed) checked.confirmed?.push(...layoutsOf(read, checked.statements));
     const imported = await importFile(journal, checked, administratorActOf(request), {
       despiteFaults,
       dryRun: false,

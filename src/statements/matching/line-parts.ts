@@ -1,4 +1,4 @@
-// One bank line for several payments: it is split into a part for each, and the parts are lines that are matched as any other.
+// One bank line for payments that a reviewer names: it is split into a part for each, and the parts are matched as any other line.
 
 import type { Principal } from '../../administrators/administrator.ts';
 import { requireStanding } from '../../administrators/standing.ts';
@@ -10,10 +10,18 @@ import { timeOrderedId } from '../../lib/ids.ts';
 import type { Payment } from '../../payments/payment.ts';
 import { paymentNotFound } from '../../payments/transition.ts';
 import { holdPayment } from '../../review/queries.ts';
-import { LINE_ID_PREFIX, LINES } from '../kept.ts';
+import { type KeptLine, LINE_ID_PREFIX, LINES } from '../kept.ts';
 import { findLine, partsOfLine } from '../line-queries.ts';
 import type { Proposal } from './judge-line.ts';
-import { acceptLine, type LinePair, lineNotFound, openLine, unmatch, writeLine } from './line-acts.ts';
+import {
+  acceptLine,
+  ignoreLine,
+  type LinePair,
+  lineNotFound,
+  openLine,
+  unmatch,
+  writeLine,
+} from './line-acts.ts';
 
 /** The payments that a line is proposed for together; none if their amounts do not come to its amount. */
 export function severalOf(
@@ -24,54 +32,72 @@ export function severalOf(
   return payments.length > 1 && sumOf(payments) === amount_minor ? payments : [];
 }
 
-const sumOf = (payments: readonly Payment[]) =>
-  payments.reduce((sum, { amount_minor }) => sum + amount_minor, 0);
+const sumOf = (some: readonly { amount_minor: number }[]) =>
+  some.reduce((sum, { amount_minor }) => sum + amount_minor, 0);
+
+/** What of a line is the money of a payment: hundredths, by default what the payment asks for. */
+export interface LinePart extends Omit<LinePair, 'line_id'> {
+  amount_minor?: number | undefined;
+}
 
 /**
- * Says that a line is the money of several payments whose amounts come to its own: it is split into a part for each. Throws as
- * `acceptLine` does for any of them, then nothing is matched; `invalid_status` if the amounts do not come to the line's.
+ * Says that a line is the money of payments: it is split into a part for each. What is left over is a part that stays open. If the parts
+ * come to more than the line, `charges` says why: the difference is a debit of its own, so that sums and reports add up. Throws as
+ * `acceptLine` does for any of them, then nothing is matched; `invalid_status` if a payment is named twice, or without `charges` the
+ * parts come to more than the line.
  */
 export async function acceptParts(
   transaction: Transaction,
   principal: Principal,
   lineId: string,
-  pairs: readonly Omit<LinePair, 'line_id'>[],
+  parts: readonly LinePart[],
   requestId: string,
+  charges: string | null = null,
 ): Promise<void> {
-  const payments: Payment[] = [];
+  const found: (LinePart & { amount_minor: number })[] = [];
   // Every node takes payments in the order of their ids, and the line behind them.
-  for (const { payment_id } of pairs.toSorted((a, b) => (a.payment_id < b.payment_id ? -1 : 1))) {
-    const payment = await holdPayment(transaction, payment_id);
+  for (const part of parts.toSorted((a, b) => (a.payment_id < b.payment_id ? -1 : 1))) {
+    const payment = await holdPayment(transaction, part.payment_id);
     if (!payment) throw paymentNotFound();
-    payments.push(payment);
+    found.push({ ...part, amount_minor: part.amount_minor ?? payment.amount_minor });
   }
   const line = await openLine(transaction, lineId);
-  const isOnce = new Set(payments.map(({ id }) => id)).size === payments.length;
-  if (payments.length < 2 || !isOnce || sumOf(payments) !== line.amount_minor)
+  const left = line.amount_minor - sumOf(found);
+  const isOnce = new Set(found.map(({ payment_id }) => payment_id)).size === found.length;
+  if (found.length === 0 || !isOnce || (left < 0 && charges === null))
     throw new OperationalError('invalid_status', 'The payments do not come to the amount of the line.');
-  const facts = { parts: payments.length };
+  const facts = { parts: found.length };
   await writeLine(transaction, line, { state: 'split' }, 'line.split', principal, requestId, facts);
-  const { now } = transaction;
-  for (const [place, { id: payment_id, amount_minor }] of payments.entries()) {
-    const part = {
+  const add = partsOf(transaction, principal, line, requestId);
+  for (const [place, { payment_id, amount_minor, version, as }] of found.entries()) {
+    const { id } = await add(place, { amount_minor });
+    await acceptLine(transaction, principal, { line_id: id, payment_id, version, as }, requestId);
+  }
+  if (left > 0) await add(found.length, { amount_minor: left });
+  if (left >= 0) return;
+  // Without the words of the line, whose reference would say that money of a payment went back.
+  const fee = await add(found.length, { amount_minor: -left, direction: 'debit', details: null });
+  await ignoreLine(transaction, principal, fee.id, charges!, requestId);
+}
+
+/** What adds parts to a line that is split, each by its place. */
+function partsOf(transaction: Transaction, { actor }: Principal, line: KeptLine, request_id: string) {
+  return async (place: number, changed: Partial<KeptLine>): Promise<KeptLine> => {
+    const { now } = transaction;
+    const part: KeptLine = {
       ...line,
       id: timeOrderedId(LINE_ID_PREFIX, now),
       fingerprint: `${line.fingerprint}/${line.version}.${place}`,
       // An import takes money with this reference for known. The whole line has it.
       entry_reference: null,
       part_of_minor: line.amount_minor,
-      amount_minor,
-      salt: newSalt(),
-      version: 1,
-      created_at: now,
-      updated_at: now,
+      ...{ state: 'open', salt: newSalt(), version: 1, created_at: now, updated_at: now },
+      ...changed,
     };
     await transaction.insertNow(LINES, part);
-    const act = { actor: principal.actor, request_id: requestId };
-    recordNewRow(transaction, act, 'line.part_added', LINES, part, { line: line.id });
-    const { version } = pairs.find((pair) => pair.payment_id === payment_id)!;
-    await acceptLine(transaction, principal, { line_id: part.id, payment_id, version }, requestId);
-  }
+    recordNewRow(transaction, { actor, request_id }, 'line.part_added', LINES, part, { line: line.id });
+    return part;
+  };
 }
 
 /**

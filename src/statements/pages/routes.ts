@@ -2,6 +2,7 @@
 import { form, page, type Route, withParts } from '../../administrators/pages/route.ts';
 import { EXPORT_FORMATS } from '../../web/row-writer.ts';
 import type { StatementContext, StatementParts } from './context.ts';
+import { takeNamed } from './line-for.ts';
 import { linePage, takeAccept, takeApproval, takeIgnore } from './statement-line.ts';
 import { STATEMENTS_PATH } from './statement-lists.ts';
 import { takeParts, takeReopen } from './statement-parts.ts';
@@ -43,6 +44,7 @@ const routes: readonly Route<StatementContext>[] = [
   form<StatementContext>(`${LINE}/approve`, 'decide', takeApproval, LINE),
   form<StatementContext>(`${LINE}/ignore`, 'decide', takeIgnore, LINE),
   form<StatementContext>(`${LINE}/split`, 'decide', takeParts, LINE),
+  form<StatementContext>(`${LINE}/for`, 'decide', (context) => takeNamed(context, linePage), LINE),
   form<StatementContext>(`${LINE}/reopen`, 'decide', takeReopen, LINE),
 ];
 

@@ -22,6 +22,7 @@ import {
 import { bankLine } from '../matching/line-evidence.ts';
 import { openLines } from '../matching/open-lines.ts';
 import type { StatementContext } from './context.ts';
+import { namingForm } from './line-for.ts';
 import { dayOn, levelStamp, lineAmount, STATEMENTS_PATH } from './statement-lists.ts';
 import { outcomeOf } from './statement-outcome.ts';
 import { severalForm } from './statement-parts.ts';
@@ -41,7 +42,7 @@ export async function linePage(context: StatementContext, faults: Faults = {}): 
 <h1>${lineAmount(context, line)}</h1>
 ${await facts(context, line)}
 ${line.state === 'open' ? await proposed(context, line, proposals, mayDecide && { faults }) : await outcomeOf(context, line, mayDecide)}
-${line.state === 'open' && mayDecide && ignoring(context, line, faults)}`;
+${line.state === 'open' && mayDecide && html`${line.booked === 1 && namingForm(context, line, faults)}${ignoring(context, line, faults)}`}`;
   return { title: `Line of ${line.day}`, content, place: STATEMENTS_PATH, faults };
 }
 
@@ -91,7 +92,7 @@ async function proposed(
 ): Promise<Html> {
   if (proposals.length === 0)
     return html`<section class="block" aria-labelledby="proposed-heading"><h2 id="proposed-heading">Proposed payments</h2>
-<p>None is found. Search for the payment and record the money there, or ignore the line.</p></section>`;
+<p>None is found. Name the payment below, or ignore the line.</p></section>`;
   const [first, second] = proposals.map(({ level }) => MATCH_LEVELS.indexOf(level));
   const isAlone = second === undefined || first! < second;
   return html`<section class="block" aria-labelledby="proposed-heading"><h2 id="proposed-heading">Proposed payments</h2>

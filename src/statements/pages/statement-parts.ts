@@ -48,7 +48,7 @@ export async function partsShown(context: StatementContext, line: KeptLine): Pro
     (part) =>
       html`<li><a href="${addressOfLine(context, part.id)}">${lineAmount(context, part)}</a>${
         part.payment_id === null
-          ? ' is to look at again'
+          ? html` ${part.state === 'ignored' ? said(part.note ?? '') : 'is to look at again'}`
           : html` for <a href="${addressOfPayment(context, part.payment_id)}">this payment</a>`
       }</li>\n`,
   )}</ul>`;

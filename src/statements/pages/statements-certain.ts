@@ -2,10 +2,12 @@
 
 import { literal, notice, said } from '../../administrators/pages/parts.ts';
 import type { Outcome } from '../../administrators/pages/route.ts';
-import { type Html, hidden, html } from '../../lib/html.ts';
+import { type Html, html } from '../../lib/html.ts';
+import type { Payment } from '../../payments/payment.ts';
 import { addressOfLine, addressOfPayment } from '../../review/pages/panel.ts';
 import { needsSecond } from '../../review/review.ts';
 import { records } from '../../web/markup/table.ts';
+import { isLineId } from '../kept.ts';
 import { approveCertain, type LeftLine } from '../matching/certain-acts.ts';
 import type { LinePair } from '../matching/line-acts.ts';
 import { type CertainPair, certainPairs, openLines } from '../matching/open-lines.ts';
@@ -31,10 +33,9 @@ ${
     ? html`<p>There are none${told && ' left'}.</p>
 <p class="actions"><a class="primary" href="${address(STATEMENTS_PATH)}" autofocus>Go on with the others</a></p>`
     : html`<p>Each line carries the whole transfer reference of a payment that is open, and exactly its amount.
-No other line carries it.</p>
+No other line carries it. Take the tick away from what is to wait.</p>
 <form method="post" action="${address(`${STATEMENTS_PATH}/certain`)}">${token}
 ${table(context, shown)}
-${hidden({ pairs: shown.map(({ line, payment }) => `${line.id} ${payment.id} ${payment.version}`).join(',') })}
 <p class="actions"><button class="primary" autofocus>Approve ${named}</button>
 <span><bdi>${sumsOf(context, shown)}</bdi></span></p></form>
 ${all.length > shown.length && html`<p class="muted">${all.length - shown.length} more come after these.</p>`}`
@@ -56,8 +57,20 @@ function sumsOf({ money }: StatementContext, pairs: readonly CertainPair[]): str
 
 function table(context: StatementContext, pairs: readonly CertainPair[]): Html {
   const { fourEyesAbove } = context;
+  const thenOf = (payment: Payment) => {
+    if (payment.status === 'approved') return 'Linked: it is approved already';
+    return needsSecond(payment, fourEyesAbove) ? 'Needs a second approval' : 'Approved';
+  };
   return records<CertainPair>(
     [
+      [
+        'Take',
+        ({ line, payment }) => {
+          const pair = `${payment.id} ${payment.version}`;
+          const label = `Take ${lineAmount(context, line)} of ${line.day}`;
+          return html`<input type="checkbox" name="${line.id}" value="${pair}" checked aria-label="${label}">`;
+        },
+      ],
       [
         'Day',
         ({ line }) =>
@@ -70,11 +83,7 @@ function table(context: StatementContext, pairs: readonly CertainPair[]): Html {
         ({ payment }) =>
           html`<a href="${addressOfPayment(context, payment.id)}">${said(payment.merchant_reference ?? payment.merchant_name)}</a>`,
       ],
-      [
-        'Then',
-        ({ payment }) =>
-          html`<span class="day">${needsSecond(payment, fourEyesAbove) ? 'Needs a second approval' : 'Approved'}</span>`,
-      ],
+      ['Then', ({ payment }) => html`<span class="day">${thenOf(payment)}</span>`],
     ],
     pairs,
   );
@@ -82,7 +91,11 @@ function table(context: StatementContext, pairs: readonly CertainPair[]): Html {
 
 export async function takeCertain(context: StatementContext): Promise<Outcome> {
   const { database, journal, principal, request, form, fourEyesAbove } = context;
-  const pairs = (form.get('pairs') ?? '').split(',').slice(0, AT_ONCE).map(pairIn);
+  // Each box is named by its line.
+  const pairs = [...form]
+    .filter(([name]) => isLineId(name))
+    .slice(0, AT_ONCE)
+    .map(pairIn);
   const certain = certainPairs(await openLines(database, context));
   const { decisions, linked, left } = await journal.commit((transaction) =>
     approveCertain(transaction, principal, pairs, certain, fourEyesAbove, request.id),
@@ -110,7 +123,7 @@ function leftTable(context: StatementContext, left: readonly LeftLine[]): Html {
   );
 }
 
-function pairIn(text: string): LinePair {
-  const [line_id = '', payment_id = '', version] = text.split(' ');
+function pairIn([line_id, taken]: [string, string]): LinePair {
+  const [payment_id = '', version] = taken.split(' ');
   return { line_id, payment_id, version: Number(version) };
 }

@@ -132,9 +132,10 @@ async function importOne(
   read: ReadStatements,
   { name, said }: Upload,
 ): Promise<FileOutcome> {
-  const { form, journal, act, offer } = context;
-  const checked = checkFile(read, offer.settings, said !== undefined);
-  if (said) checked.confirmed = layoutsOf(read, checked.statements);
+  const { database, form, journal, act, offer } = context;
+  const known = await readingOptions(database, offer.settings);
+  const checked = checkFile(read, offer.settings, said !== undefined, known);
+  if (said) checked.confirmed?.push(...layoutsOf(read, checked.statements));
   const options = { despiteFaults: form.get('despite') === 'yes', dryRun: false };
   const { faults, notes } = checked;
   return { file: name, imported: await importFile(journal, checked, act, options), faults, notes };

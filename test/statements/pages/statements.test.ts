@@ -7,7 +7,7 @@ import { creditorReference } from '../../../src/payments/methods/transfer/credit
 import { findPayment } from '../../../src/payments/queries.ts';
 import { listLines } from '../../../src/statements/line-queries.ts';
 import { ACCOUNT, camt, type Entry, TRANSFERS, today } from '../../support/camt.ts';
-import { type Client, MANY_SIGN_INS, signIn } from '../../support/console.ts';
+import { type Client, formOf, MANY_SIGN_INS, signIn } from '../../support/console.ts';
 import { FROM_OUR_PAGE } from '../../support/customer.ts';
 import { sharedHarness } from '../../support/harness.ts';
 import { strictly } from '../../support/markup.ts';
@@ -96,8 +96,14 @@ test('files are imported, the certain ones approved with one press, and the rest
   assert.match(list.body, /<b>Rent<\/b>/);
   const certain = await look(ana, '/statements/certain');
   assert.match(certain.body, /Approve these 2 payments €143\.00/);
-  const done = await ana.send(certain, {}, 'Approve these 2 payments');
-  assert.match(done.body, /Approved: 2\./);
+  // A line that is not ticked waits.
+  const { action, values } = formOf(certain, 'Approve these 2 payments');
+  const boxes = Object.keys(values).filter((name) => name.startsWith('lin_'));
+  assert.equal(boxes.length, 2);
+  const { [boxes[0]!]: _, ...ticked } = values;
+  assert.match((await ana.post(action, ticked)).body, /Approved: 1\./);
+  const done = await ana.send(await look(ana, '/statements/certain'), {}, 'Approve this payment');
+  assert.match(done.body, /Approved: 1\./);
   assert.deepEqual(
     [await statusOf(one.id), await statusOf(two.id), await statusOf(odd.id)],
     ['approved', 'approved', 'pending'],

@@ -33,7 +33,9 @@ const NUMBER_MINIMUM = 5;
  * code. Undefined if the one stands in the other where no account number is known to stand.
  */
 export function accountsAgree(one: string, other: string): boolean | undefined {
-  const [short, long] = [one, other].map(withoutBic).sort((a, b) => a.length - b.length) as [string, string];
+  const byForm = (a: string, b: string) =>
+    Number(looksLikeIban(a)) - Number(looksLikeIban(b)) || a.length - b.length;
+  const [short, long] = [one, other].map(withoutBic).sort(byForm) as [string, string];
   if (short === long) return true;
   if (looksLikeIban(short) && looksLikeIban(long)) return false;
   const [number, bank = ''] = short.split('/').toReversed() as [string, string?];

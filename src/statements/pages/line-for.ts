@@ -1,0 +1,114 @@
+// A bank line for payments that the reviewer names: the form on its page, and what is typed there.
+import { type Faults, field } from '../../administrators/pages/parts.ts';
+import type { Outcome } from '../../administrators/pages/route.ts';
+import { type Html, html } from '../../lib/html.ts';
+import { parseTypedAmount } from '../../lib/money.ts';
+import type { Payment } from '../../payments/payment.ts';
+import { meaningOf } from '../../review/meaning.ts';
+import { addressOfLine, addressOfPayment } from '../../review/pages/panel.ts';
+import { searchPayments } from '../../review/queries.ts';
+import { receivedSoFar } from '../../review/review.ts';
+import type { KeptLine } from '../kept.ts';
+import { findLine } from '../line-queries.ts';
+import { acceptLine, ignoreReasonFault, lineNotFound } from '../matching/line-acts.ts';
+import { acceptParts, type LinePart } from '../matching/line-parts.ts';
+import type { StatementContext } from './context.ts';
+import { lineAmount, STATEMENTS_PATH } from './statement-lists.ts';
+
+/** Payments that one form names. */
+const NAMED_MAXIMUM = 100;
+/** Payments that are named where a search finds several. */
+const FOUND_NAMED = 5;
+
+/** The form for payments that are not proposed: a card payout with its fee, a transfer without words, a debit that went back. */
+export function namingForm(context: StatementContext, line: KeptLine, faults: Faults): Html {
+  const { address, token, form } = context;
+  const isBack = line.direction === 'debit';
+  const heading = isBack ? 'It went back for a payment' : 'It is for other payments';
+  const action = address(`${STATEMENTS_PATH}/lines/${line.id}/for`);
+  return html`<section class="block" aria-labelledby="for-heading"><h2 id="for-heading">${heading}</h2>
+<form class="narrow" method="post" action="${action}#errors" novalidate>${token}${field({
+    name: 'payments',
+    label: isBack ? 'Payment' : 'Payments, one in each row',
+    hint: isBack
+      ? 'Its order number, number, transfer reference, e-mail address or customer.'
+      : 'Each by its order number, number, transfer reference, e-mail address or customer. Behind = the amount, if it is not what is due: ORDER-7 = 20.00',
+    value: form.get('payments') ?? '',
+    fault: faults.payments,
+    lines: isBack ? 1 : 3,
+  })}${
+    !isBack &&
+    field({
+      name: 'charges',
+      label: 'What the difference is, if they come to more than the line (optional)',
+      hint: 'Such as the fee of the card company. It is booked as money out. What is left over stays open as a line of its own.',
+      value: form.get('charges') ?? '',
+      fault: faults.charges,
+    })
+  }<p class="actions"><button class="secondary">${isBack ? 'Record that it went back' : 'Match with these payments'}</button>
+<span>${lineAmount(context, line)}</span></p></form></section>`;
+}
+
+/** Reads a row of the form. Returns a sentence if it does not name one payment. */
+async function named(
+  { database, now }: StatementContext,
+  row: string,
+): Promise<{ payment: Payment; amount_minor: number | undefined } | string> {
+  const [text = '', amount] = row.split('=').map((one) => one.trim());
+  const amount_minor = amount === undefined ? undefined : parseTypedAmount(amount);
+  if (amount !== undefined && !amount_minor) return `“${amount}” is no amount: write it like 20.00`;
+  const found = await searchPayments(
+    database,
+    await meaningOf(database, text),
+    undefined,
+    FOUND_NAMED + 1,
+    now,
+  );
+  const [payment] = found;
+  if (!payment) return `No payment is found for “${text}”`;
+  if (found.length === 1) return { payment, amount_minor };
+  const ids = found.slice(0, FOUND_NAMED).map(({ id, merchant_reference }) => merchant_reference ?? id);
+  return `Several payments are found for “${text}”: write the order number or the number of one (${ids.join(', ')})`;
+}
+
+/** Takes the form. `again` shows the page of the line with what is wrong. */
+export async function takeNamed(
+  context: StatementContext,
+  again: (context: StatementContext, faults: Faults) => Promise<Outcome>,
+): Promise<Outcome> {
+  const { database, journal, principal, request, params, form } = context;
+  const id = params.line_id!;
+  const line = await findLine(database, id);
+  if (!line) throw lineNotFound();
+  const typed = (form.get('payments') ?? '').split(/\r?\n/).map((row) => row.trim());
+  const rows = typed.filter((row) => row !== '').slice(0, NAMED_MAXIMUM);
+  if (rows.length === 0) return again(context, { payments: 'Say which payment it is for' });
+  const found: { payment: Payment; amount_minor: number | undefined }[] = [];
+  for (const row of rows) {
+    const one = await named(context, row);
+    if (typeof one === 'string') return again(context, { payments: one });
+    found.push(one);
+  }
+  const [{ payment: first, amount_minor: firstAmount }] = found as [(typeof found)[number]];
+  const isWhole = found.length === 1 && (firstAmount === undefined || firstAmount === line.amount_minor);
+  if (isWhole) {
+    const pair = { line_id: id, payment_id: first.id, version: first.version };
+    await journal.commit((transaction) => acceptLine(transaction, principal, pair, request.id), first.id);
+    return { to: addressOfPayment(context, first.id) };
+  }
+  const parts = found.map(({ payment, amount_minor }): LinePart => {
+    const due = payment.amount_minor - receivedSoFar(payment);
+    const amount = amount_minor ?? (due > 0 ? due : payment.amount_minor);
+    return { payment_id: payment.id, version: payment.version, amount_minor: amount };
+  });
+  const charges = (form.get('charges') ?? '').trim();
+  const isMore = parts.reduce((sum, part) => sum + part.amount_minor!, 0) > line.amount_minor;
+  if (isMore && charges === '')
+    return again(context, { charges: 'They come to more than the line: say what the difference is' });
+  const fault = charges === '' ? undefined : ignoreReasonFault(charges);
+  if (fault) return again(context, { charges: fault });
+  await journal.commit((transaction) =>
+    acceptParts(transaction, principal, id, parts, request.id, isMore ? charges : null),
+  );
+  return { to: addressOfLine(context, id) };
+}

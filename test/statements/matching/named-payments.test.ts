@@ -1,0 +1,213 @@
+// Bank lines that no proposal finds, mistakes that are taken back, and lines that a bank's reference does not tell apart.
+import assert from 'node:assert/strict';
+import { before, describe, test } from 'node:test';
+import { readStatements } from '#bank-statements';
+import type { Transaction } from '../../../src/journal/transaction.ts';
+import { creditorReference } from '../../../src/payments/methods/transfer/creditor-reference.ts';
+import type { Payment } from '../../../src/payments/payment.ts';
+import { findPayment } from '../../../src/payments/queries.ts';
+import { receivedSoFar } from '../../../src/review/review.ts';
+import { ownAccount } from '../../../src/statements/account.ts';
+import { bookedBetween } from '../../../src/statements/balance-queries.ts';
+import { importedText } from '../../../src/statements/import.ts';
+import { checkFile, importFile } from '../../../src/statements/import-file.ts';
+import { findLine, listLines, partsOfLine } from '../../../src/statements/line-queries.ts';
+import { acceptLine, reopenLine } from '../../../src/statements/matching/line-acts.ts';
+import { acceptParts, reopenParts } from '../../../src/statements/matching/line-parts.ts';
+import { openLines } from '../../../src/statements/matching/open-lines.ts';
+import { readingOptions } from '../../../src/statements/remembered.ts';
+import { ACCOUNT, camt, type Entry, TRANSFERS, today } from '../../support/camt.ts';
+import { load } from '../../support/customer.ts';
+import { sharedHarness } from '../../support/harness.ts';
+import { ANA, haveReviewers } from '../../support/reviewers.ts';
+
+const ACT = { actor: 'operator', request_id: null };
+const METHODS = [{ accounts: [{ currency: 'EUR', holder: 'Shop', iban: ACCOUNT, rows: [] }] }];
+const OPTIONS = { despiteFaults: false, dryRun: false };
+
+describe('lines that a reviewer names payments for', () => {
+  const service = sharedHarness('sqlite', { configuration: TRANSFERS });
+  before(() => haveReviewers(service.service));
+  const database = () => {
+    service.service.database.refresh();
+    return service.service.database;
+  };
+  const commit = <T>(work: (transaction: Transaction) => Promise<T>) => service.service.journal.commit(work);
+  const payment = async (id: string) => (await findPayment(database(), id))!;
+  const pay = async (amount: number): Promise<Payment> =>
+    payment((await service.create({ amount, currency: 'EUR' })).id);
+  const partOf = ({ id, version }: Payment, amount_minor?: number) => ({
+    payment_id: id,
+    version,
+    amount_minor,
+  });
+  let count = 0;
+  async function bring(entry: Partial<Entry>): Promise<string> {
+    const bank = `N${++count}`;
+    const file = camt([{ amount: '1.00', day: today(), ...entry, bank }], { number: String(count) });
+    await importFile(
+      service.service.journal,
+      checkFile(readStatements(file, 'a.xml'), METHODS),
+      ACT,
+      OPTIONS,
+    );
+    const lines = await listLines(database(), {}, undefined, 100);
+    return lines.find(({ entry_reference }) => entry_reference === bank)!.id;
+  }
+
+  test('a card payout is the money of many payments, and its fee is booked as money out', async () => {
+    const paid = [await pay(20), await pay(30), await pay(45)];
+    const line = await bring({ amount: '93.15', text: `PAYOUT ${creditorReference(paid[0]!)}` });
+    const parts = paid.map((one) => partOf(one));
+    await assert.rejects(
+      commit((one) => acceptParts(one, ANA, line, parts, 'r')),
+      /do not come to the amount/,
+    );
+    await commit((one) => acceptParts(one, ANA, line, parts, 'r', 'Fee of the card company'));
+    const received = await Promise.all(paid.map(async ({ id }) => receivedSoFar(await payment(id))));
+    assert.deepEqual(received, [2000, 3000, 4500]);
+    const stored = (await findLine(database(), line))!;
+    assert.equal(stored.state, 'split');
+    const fee = (await partsOfLine(database(), stored)).find(({ direction }) => direction === 'debit')!;
+    assert.deepEqual([fee.amount_minor, fee.state, fee.note], [185, 'ignored', 'Fee of the card company']);
+    // The parts and the fee make what the bank booked, and the fee takes no payment's money back.
+    const money = { account: stored.account, currency: 'EUR' };
+    const day = stored.day;
+    const before = await bookedBetween(database(), money, '2000-01-01', day);
+    await commit((one) => reopenParts(one, ANA, line, 'r'));
+    assert.equal(await bookedBetween(database(), money, '2000-01-01', day), before);
+    assert.deepEqual(
+      [(await findLine(database(), line))!.state, receivedSoFar(await payment(paid[0]!.id))],
+      ['open', 0],
+    );
+  });
+
+  test('what is left over of a line stays open as a line of its own', async () => {
+    const paid = await pay(44);
+    const line = await bring({ amount: '50.00', text: 'Danke' });
+    await commit((one) => acceptParts(one, ANA, line, [partOf(paid, 4400)], 'r'));
+    const parts = await partsOfLine(database(), (await findLine(database(), line))!);
+    assert.deepEqual(
+      parts.map(({ amount_minor, state }) => [amount_minor, state]),
+      [
+        [4400, 'matched'],
+        [600, 'open'],
+      ],
+    );
+    assert.equal(receivedSoFar(await payment(paid.id)), 4400);
+  });
+
+  test('a match by mistake is taken back for the customer, too: the page asks for all of it again', async () => {
+    const paid = await pay(61);
+    const line = await bring({ amount: '61.00', text: 'Danke' });
+    const page = () => load(new URL(`${service.service.checkoutBaseUrl}/payment.php?payment_id=${paid.id}`));
+    const pair = { line_id: line, payment_id: paid.id, version: paid.version };
+    await commit((one) => acceptLine(one, ANA, pair, 'r'));
+    assert.doesNotMatch((await page()).body, /DE75/);
+    await commit((one) => reopenLine(one, ANA, line, 'r'));
+    const { body } = await page();
+    assert.match(body, /DE75/);
+    assert.match(body, /€61\.00/);
+  });
+
+  test('lines under one reference of the bank are other money by the payer’s name and the references in their text', async () => {
+    const [carla, dora] = [await pay(50), await pay(50)];
+    const entry = { amount: '50.00', bank: 'SAME2', day: '2026-11-25' };
+    const first = camt([{ ...entry, text: creditorReference(carla), name: 'Carla Drei' }], { number: '901' });
+    const take = async (file: Buffer) => {
+      const [one] = (await importFile(
+        service.service.journal,
+        checkFile(readStatements(file, 'b.xml'), METHODS),
+        ACT,
+        OPTIONS,
+      ))!;
+      return [one!.added, one!.known];
+    };
+    assert.deepEqual(await take(first), [1, 0]);
+    const second = { ...entry, day: '2026-11-26' };
+    assert.deepEqual(
+      await take(camt([{ ...second, text: creditorReference(dora), name: 'Dora Vier' }], { number: '902' })),
+      [1, 0],
+    );
+    assert.deepEqual(
+      await take(camt([{ ...second, text: 'Bestellung', name: 'Emil Eins' }], { number: '903' })),
+      [1, 0],
+    );
+    // The same money in another file: a name in capitals, or cut.
+    assert.deepEqual(
+      await take(camt([{ ...second, text: 'Bestellung', name: 'EMIL EI' }], { number: '904' })),
+      [0, 1],
+    );
+    assert.deepEqual(
+      await take(
+        camt([{ ...entry, text: creditorReference(carla), name: 'DREI, CARLA' }], { number: '905' }),
+      ),
+      [0, 1],
+    );
+  });
+
+  test('a statement without new lines whose balance moved otherwise than the known lines says so', async () => {
+    const entry = { amount: '50.00', bank: 'SAME9' };
+    const take = async (day: string, balances: [string, string]) => {
+      const file = camt([{ ...entry, day }], {
+        number: `95${day.slice(-1)}`,
+        balances,
+        day,
+        account: ACCOUNT,
+      });
+      const [one] = (await importFile(
+        service.service.journal,
+        checkFile(readStatements(file, 'c.xml'), METHODS),
+        ACT,
+        OPTIONS,
+      ))!;
+      return importedText(one!);
+    };
+    assert.equal(await take('2027-02-05', ['0.00', '50.00']), '1 new line');
+    assert.match(
+      await take('2027-02-06', ['50.00', '100.00']),
+      /0 new lines, .*closing balance is 100\.00 and the known lines make 50\.00 EUR/,
+    );
+  });
+
+  test('the lines under /admin carry their proposals', async () => {
+    const paid = await pay(77.7);
+    const line = await bring({ amount: '77.70', text: creditorReference(paid) });
+    const open = await openLines(database(), { now: service.clock.now() });
+    assert.equal(open.find((one) => one.line.id === line)!.proposals[0]!.level, 'certain');
+  });
+
+  test('an own account is known with leading zeros, behind a BIC or a bank code, and as a bare number; a cut one is asked once', async () => {
+    for (const other of [
+      '51210800/0001245126199',
+      'SOGEDEFFXXX/1245126199',
+      '1245126199',
+      '0001245126199',
+      '51210800/1245126199',
+    ])
+      assert.equal(ownAccount({ other }, METHODS), ACCOUNT, other);
+    const cut = '51210800/12451261';
+    assert.equal(ownAccount({ other: cut }, METHODS), undefined);
+    const two = [
+      ...METHODS,
+      { accounts: [{ currency: 'EUR', holder: 'Shop', iban: 'DE02120300001245126199', rows: [] }] },
+    ];
+    assert.equal(ownAccount({ other: '1245126199' }, two), undefined, 'of two own accounts');
+    const file = Buffer.from(
+      `:20:S\n:25:${cut}\n:28C:1\n:60F:C261120EUR0,\n:61:2611201120C9,00NTRFNONREF//Q1\n:86:166?20Danke\n:62F:C261120EUR9,\n`,
+    );
+    const read = readStatements(file, 'd.sta');
+    assert.match(checkFile(read, METHODS).faults[0]!.text, /say with --account once which of them it is/);
+    assert.match(
+      checkFile(read, METHODS, false, { account: 'DE02120300000000202051' }).faults[0]!.text,
+      /DE02120300000000202051 is in no/,
+    );
+    const checked = checkFile(read, METHODS, false, { account: ACCOUNT });
+    assert.deepEqual([checked.faults, checked.statements[0]!.own], [[], ACCOUNT]);
+    await importFile(service.service.journal, checked, ACT, OPTIONS);
+    const known = await readingOptions(database(), METHODS);
+    assert.deepEqual(checkFile(read, METHODS, false, known).faults, []);
+    const other = readStatements(camt([{ amount: '1.00' }], { account: 'DE02120300000000202051' }), 'e.xml');
+    assert.match(checkFile(other, METHODS, false, { account: ACCOUNT }).faults[0]!.text, /which is not DE75/);
+  });
+});
