@@ -174,6 +174,7 @@ export class EndpointSender {
         this.wake();
       }
     } catch (error) {
+      news.add(id); // or it would wait for the next event
       this.#failure ??= { error };
     }
   }

@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, type TestContext, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Subject, Verdict } from '../../../src/operate/checks/check.ts';
 import { CHECKS } from '../../../src/operate/checks/checks.ts';
 import { DELETED_FROM } from '../../../src/store/rights.ts';
@@ -198,6 +199,29 @@ for (const engine of ENGINES) {
         assert.deepEqual(await told(service), [200, 503, 'payments_writable']);
         pass(DEFECTS_COUNT_FOR_MS);
         assert.deepEqual(await told(service), WELL);
+      });
+    });
+
+    test('webhooks that cannot be written leave a node ready, and are reported once.', async () => {
+      await withService(engine, async ({ service, change }) => {
+        if (engine === 'postgres') return; // readiness does not ask which engine refused
+        const body = { url: 'http://localhost:9/hook' };
+        await service.request('/v1/webhook_endpoints', { method: 'POST', body });
+        const refuse = "before insert on webhook_deliveries begin select raise(abort, 'no'); end";
+        await change(`create trigger no_webhooks ${refuse}`);
+        await service.create();
+        const failed = () =>
+          service.logged.filter((line) => line.includes('webhooks cannot be delivered')).length;
+        await becomes(1, failed);
+        for (let i = 0; i < 20; i++) {
+          await pause(150); // the worker tries again meanwhile
+          assert.deepEqual(await told(service), WELL);
+        }
+        assert.equal(failed(), 1);
+        await change('drop trigger no_webhooks');
+        await becomes(true, () =>
+          service.logged.some((line) => line.includes('webhooks are delivered again')),
+        );
       });
     });
 
