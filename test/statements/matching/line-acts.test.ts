@@ -433,8 +433,11 @@ for (const engine of ENGINES) {
         const some = await pairs(...ids);
         await commit((work) => acceptParts(work, ANA, line, some, 'r'));
       };
-      // Nothing of it, if it does not come to the amount, or one payment was changed.
-      for (const ids of [[one.id], [one.id, one.id], [one.id, two.id, (await pay(1)).id]])
+      // Nothing of it, if it comes to more than the amount, a payment is named twice or was changed.
+      for (const ids of [
+        [one.id, one.id],
+        [one.id, two.id, (await pay(1)).id],
+      ])
         await assert.rejects(split(...ids), { ...WRONG, message: /do not come to the amount/ });
       const old = await pairs(one.id, two.id);
       await submit(service, two.id);
