@@ -286,6 +286,8 @@ const ROWS: Row[] = [
   { route: 'POST /console/statements/lines/:line_id/accept', expected: FORMS_NOWHERE_DECIDE, in: 404 },
   { route: 'GET /console/statements/lines/:line_id/approve', expected: SESSIONS_READ, in: 303 },
   { route: 'POST /console/statements/lines/:line_id/approve', expected: FORMS_NOWHERE_DECIDE, in: 404 },
+  { route: 'GET /console/statements/lines/:line_id/for', expected: SESSIONS_READ, in: 303 },
+  { route: 'POST /console/statements/lines/:line_id/for', expected: FORMS_NOWHERE_DECIDE, in: 404 },
   { route: 'GET /console/statements/lines/:line_id/ignore', expected: SESSIONS_READ, in: 303 },
   { route: 'POST /console/statements/lines/:line_id/ignore', expected: FORMS_NOWHERE_DECIDE, in: 404 },
   { route: 'GET /console/statements/lines/:line_id/split', expected: SESSIONS_READ, in: 303 },

@@ -10,7 +10,7 @@ type Place = Pick<Store, 'storage' | 'database_url'>;
 /** Runs a statement. A server's reads may show what was before for a tenth of a second. */
 export async function editOutside({ storage, database_url }: Place, sql: string): Promise<void> {
   if (database_url === null) {
-    const raw = new DatabaseSync(join(storage, 'counterfoil.sqlite'), { timeout: 5000 });
+    const raw = new DatabaseSync(join(storage, 'counterfoil.sqlite'), { timeout: 60_000 });
     raw.exec(sql);
     raw.close();
     return;

@@ -52,6 +52,7 @@ const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   export: [],
   backup: ['backups'],
   restore: ['backup'],
+  'store rescue': ['--output', 'rescued.sqlite'],
   'webhooks list': [],
   'webhooks test': ['whe_1'],
   'webhooks resend': ['whe_1', '--since', '7d'],
@@ -73,7 +74,18 @@ const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
 const WITHOUT_CONFIGURATION = ['init', 'secrets new', 'statements check'];
 const WITHOUT_STORE = [
   ...WITHOUT_CONFIGURATION,
-  ...['serve', 'move', 'migrate', 'keys create', 'keys list', 'doctor', 'restore', 'listen', 'trigger'],
+  ...[
+    'serve',
+    'move',
+    'migrate',
+    'keys create',
+    'keys list',
+    'doctor',
+    'restore',
+    'store rescue',
+    'listen',
+    'trigger',
+  ],
   ...[
     'secrets backup',
     'secrets restore',
