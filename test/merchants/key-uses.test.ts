@@ -20,8 +20,8 @@ const minuteOf = (ms: number) => ms - (ms % MINUTE_MS);
  */
 function worksOnUses(journal: Journal): () => number {
   let count = 0;
-  const commit = journal.commit;
-  journal.commit = (work, row) => {
+  const commit = journal.commitAside;
+  journal.commitAside = (work, row) => {
     if (row === 'api_key_uses') count += 1;
     return commit.call(journal, work, row) as ReturnType<typeof work> & Promise<never>;
   };
