@@ -28,19 +28,25 @@ export function expectedTexts(body: Buffer): object {
     sent = JSON.parse(json); // nested deeper than revivers go; such bodies have plain amounts
     amounts.set(sent, String(sent.amount));
   }
-  const { customer, metadata = null } = sent;
-  const text = (value: unknown) => value ?? null;
-  const url = (value: string | null | undefined) => (value == null ? null : new URL(value).href); // WHATWG URL, 4.5
+  // What shops send for nothing: null, blank text and, for an object, an empty array.
+  const isNothing = (value: unknown) =>
+    value == null ||
+    (typeof value === 'string' && value.trim() === '') ||
+    (Array.isArray(value) && value.length === 0);
+  const text = (value: unknown) => (isNothing(value) ? null : value);
+  const trimmed = (value: unknown) => (isNothing(value) ? null : String(value).trim());
+  const url = (value: string | null | undefined) => (isNothing(value) ? null : new URL(value!).href); // WHATWG URL, 4.5
+  const { customer, metadata } = sent;
   return {
     amount: amountAsWritten(amounts.get(sent)!),
-    currency: (sent.currency ?? 'USD').toUpperCase(),
+    currency: String(text(sent.currency) ?? 'USD').toUpperCase(),
     merchant_reference: text(sent.merchant_reference),
     description: text(sent.description),
     return_url: url(sent.return_url),
     cancel_url: url(sent.cancel_url),
-    customer: customer
-      ? { name: text(customer.name), email: text(customer.email), phone: text(customer.phone) }
-      : null,
-    metadata: JSON.stringify(metadata),
+    customer: isNothing(customer)
+      ? null
+      : { name: trimmed(customer.name), email: trimmed(customer.email), phone: trimmed(customer.phone) },
+    metadata: JSON.stringify(text(metadata)),
   };
 }
