@@ -132,8 +132,8 @@ export class CrashLoad {
     const before = JSON.parse(this.#known.get(id)!.payment);
     const after = JSON.parse(now);
     if (after.status === 'cancelled') {
-      const { status, status_reason, updated_at } = after;
-      if (JSON.stringify({ ...before, status, status_reason, updated_at }) !== now)
+      const { status, status_reason, updated_at, amount_due } = after;
+      if (JSON.stringify({ ...before, status, status_reason, updated_at, amount_due }) !== now)
         losses.push(`payment ${id} changed in more than its status: ${now}`);
       this.#known.set(id, { payment: now });
     }

@@ -187,18 +187,22 @@ describe('disk errors', { skip }, () => {
 
   test('what is answered after a failed sync and a new start is there when the power goes', async () => {
     const { starting } = await countSteps();
-    const site = await watchedSite(library);
-    try {
-      const first = starting.sync + 2;
-      const { created, server } = await workOn(site, { kind: 'sync', errno: 'EIO', first, times: 1 });
-      assert.ok(created > 0);
-      assert.equal(await itsEnd(server!), 1);
-      const after = await workOn(site, { kind: 'sync', errno: 'EIO', first: NEVER, times: 1 });
-      assert.deepEqual([after.created, after.refused], [PAYMENTS, 0]);
-      await after.server!.end('SIGKILL');
-      assert.deepEqual(await lossesOf(site, site.steps(), new SeededRandom(seed)), []);
-    } finally {
-      site.remove();
+    for (let first = starting.sync + 2; ; first++) {
+      const site = await watchedSite(library);
+      try {
+        const { created, server } = await workOn(site, { kind: 'sync', errno: 'EIO', first, times: 1 });
+        // The newest seal is written down each second: where the failure fell on that, the server goes on, and the next sync is tried.
+        if (server!.output.some((line) => line.includes('the newest seal cannot be kept'))) continue;
+        assert.ok(created > 0);
+        assert.equal(await itsEnd(server!), 1);
+        const after = await workOn(site, { kind: 'sync', errno: 'EIO', first: NEVER, times: 1 });
+        assert.deepEqual([after.created, after.refused], [PAYMENTS, 0]);
+        await after.server!.end('SIGKILL');
+        assert.deepEqual(await lossesOf(site, site.steps(), new SeededRandom(seed)), []);
+        return;
+      } finally {
+        site.remove();
+      }
     }
   });
 

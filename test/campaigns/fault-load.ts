@@ -85,9 +85,9 @@ export class FaultLoad {
     if (answer?.status !== 200) return this.#expectLater('a read', answer?.status);
     this.#read += 1;
     const { data } = JSON.parse(answer.text);
-    const { status, status_reason, updated_at } = data;
+    const { status, status_reason, updated_at, amount_due } = data;
     const cancelled = before.status === 'pending' && status === 'cancelled';
-    const expected = cancelled ? { ...before, status, status_reason, updated_at } : before;
+    const expected = cancelled ? { ...before, status, status_reason, updated_at, amount_due } : before;
     if (JSON.stringify(data) !== JSON.stringify(expected)) this.#wrong.push(`${known} reads ${answer.text}`);
   }
 
