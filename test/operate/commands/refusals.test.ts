@@ -409,7 +409,7 @@ const CASES: Case[] = [
     id: 'database_file',
     what: 'checkpoints whose database file is gone',
     arrange: (place) => signed(place),
-    said: /counterfoil\.sqlite is missing, but \S+checkpoints\.jsonl vouches for its history: put it back \(counterfoil restore BACKUP --replace\), or move checkpoints\.jsonl away and keep it, to begin a new store$/,
+    said: /counterfoil\.sqlite is missing, but \S+checkpoints\.jsonl vouches for its history: put it back \(counterfoil restore BACKUP --replace\), or move checkpoints\.jsonl and newest-seal\.json away and keep them, to begin a new store$/,
   },
   {
     id: 'vouched_history',
