@@ -125,7 +125,7 @@ export function statementScenes(
         await page
           .locator('#files')
           .setInputFiles([{ name: 'october.xml', mimeType: 'text/xml', buffer: wrong }]);
-        await page.locator('main').getByRole('button', { name: 'Import' }).click();
+        await page.locator('main').getByRole('button', { name: 'Import', exact: true }).click();
         await page.waitForSelector('.notice');
       },
     },
