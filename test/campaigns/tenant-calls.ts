@@ -88,12 +88,13 @@ export function by(
     ...more,
     options,
   };
-  const rulesKeys =
-    method === 'POST' && route.includes('/v1/api_keys') && !path.endsWith(`/${key.id}/revoke`);
-  if (!rulesKeys || !key.isReplaced || more.isAbsent) return move;
-  // A key that was replaced has no say in others; whoever is over already may be told so first.
-  const { heard: _heard, ...rest } = move;
-  return { ...rest, statuses: move.statuses.includes(409) ? [403, 409] : [403] };
+  const rulesKeys = method === 'POST' && route.includes('/v1/api_keys');
+  const mayStill =
+    method === 'GET' || route === 'POST /v1/payments' || path.endsWith(`/v1/api_keys/${key.id}/revoke`);
+  if (!key.isReplaced || mayStill || (rulesKeys && more.isAbsent)) return move;
+  // A key that was replaced reads and creates payments, and nothing else; whoever is over already may be told so first.
+  const { heard: _heard, isAbsent: _isAbsent, ...rest } = move;
+  return { ...rest, statuses: rulesKeys && move.statuses.includes(409) ? [403, 409] : [403] };
 }
 
 /** The same about something that is not there for the caller. */
