@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { CHECKPOINT_FILES } from '../../journal/checkpoint.ts';
 import { type FileDigest, sync, writeDurably } from '../../lib/durable-files.ts';
 import { formatTimestamp, HOUR_MS, systemClock } from '../../lib/time.ts';
+import { SQLITE_FILE } from '../../store/open.ts';
 import { existing } from '../checks/folders.ts';
 import { Failure, shownPath } from './terminal.ts';
 
@@ -18,9 +19,6 @@ const ABANDONED_AFTER_MS = 12 * HOUR_MS;
 /** Between two looks for a moment that no folder is named by. */
 const NAME_PAUSE_MS = 100;
 const FINISHED = /^\d{4}-\d\d-\d\dT\d{6}Z$/;
-
-/** The file of a backup that holds the rows of the store: a SQLite database, whatever engine they come from. */
-export const DATABASE_FILE = 'counterfoil.sqlite';
 
 const listSchema = z.object({
   /** `2026-11-21T04:17:00+00:00` */
@@ -48,7 +46,8 @@ const listSchema = z.object({
   /** How many faults of the store an operator had acknowledged; undefined if it was not verified. */
   acknowledged: z.int().optional(),
   files: z.partialRecord(
-    z.enum([DATABASE_FILE, ...CHECKPOINT_FILES]),
+    // The database is SQLite's, whatever engine its rows come from.
+    z.enum([SQLITE_FILE, ...CHECKPOINT_FILES]),
     z.object({ bytes: z.int(), sha256: z.string() }),
   ),
 });

@@ -16,13 +16,7 @@ import { openDatabase, SQLITE_FILE } from '../../store/open.ts';
 import { copySqlite, fillSqlite, readSqliteCopy } from '../../store/sqlite-copy.ts';
 import { ROW_CHECKS } from '../checks/row-checks.ts';
 import type { Configuration } from '../config.ts';
-import {
-  type BackupList,
-  beginBackup,
-  DATABASE_FILE,
-  finishBackup,
-  requireSameStore,
-} from './backup-folder.ts';
+import { type BackupList, beginBackup, finishBackup, requireSameStore } from './backup-folder.ts';
 import { secretsKeyIds } from './node-keys.ts';
 import { Failure, shownPath, withProgressBar } from './terminal.ts';
 
@@ -51,7 +45,7 @@ export async function makeBackup(
       checkpoint: readCheckpoints(unfinished).key ?? null,
       secrets: secrets ?? secretsKeyIds(configuration),
     };
-    files[DATABASE_FILE] = await digestFile(join(unfinished, DATABASE_FILE));
+    files[SQLITE_FILE] = await digestFile(join(unfinished, SQLITE_FILE));
     const list: BackupList = {
       made_at: formatTimestamp(systemClock.now()),
       version: VERSION,
@@ -87,10 +81,10 @@ async function copyDatabase(
   if (database_url === null) await requireRoom(unfinished, [source, `${source}-wal`]);
   await withProgressBar('copying', (told) =>
     database_url === null
-      ? copySqlite(source, join(unfinished, DATABASE_FILE), told)
+      ? copySqlite(source, join(unfinished, SQLITE_FILE), told)
       : carryOut(configuration, unfinished, told),
   );
-  const examined = await readSqliteCopy(join(unfinished, DATABASE_FILE), async (view) => {
+  const examined = await readSqliteCopy(join(unfinished, SQLITE_FILE), async (view) => {
     const damage = await view.damage();
     return view.snapshot((state) => examine(state, unfinished, options, damage));
   });
@@ -110,7 +104,7 @@ async function carryOut(
       await waitIdle(view);
       const total = 2 * ((await newestSeal(view))?.last_entry ?? 0); // about as many as there are rows
       let done = 0;
-      await fillSqlite(join(unfinished, DATABASE_FILE), (target) =>
+      await fillSqlite(join(unfinished, SQLITE_FILE), (target) =>
         carry(view, target, {
           onRows(rows) {
             done += rows;

@@ -21,14 +21,7 @@ import { openSqlite } from '../../store/sqlite.ts';
 import { readSqliteCopy } from '../../store/sqlite-copy.ts';
 import { ROW_CHECKS } from '../checks/row-checks.ts';
 import type { Configuration } from '../config.ts';
-import {
-  type BackupList,
-  DATABASE_FILE,
-  damaged,
-  freshFolder,
-  makeFolder,
-  requireFiles,
-} from './backup-folder.ts';
+import { type BackupList, damaged, freshFolder, makeFolder, requireFiles } from './backup-folder.ts';
 import { CHECKPOINT_KEY, neededKeys } from './node-keys.ts';
 import { Failure, withProgressBar } from './terminal.ts';
 
@@ -74,12 +67,12 @@ export async function placeBackup(
     for (const left of readdirSync(unfinished)) await rm(join(unfinished, left), { recursive: true });
     await sync(storage);
     await copyFiles(backup, list, unfinished);
-    const copy = join(unfinished, DATABASE_FILE);
+    const copy = join(unfinished, SQLITE_FILE);
     if (list.unverified === undefined) await bringUpToDate(copy, unfinished);
     if (configuration.database_url !== null) {
       await fillPostgres(copy, list, { ...configuration, storage: unfinished });
       for (const name of readdirSync(unfinished))
-        if (name.startsWith(DATABASE_FILE)) await rm(join(unfinished, name));
+        if (name.startsWith(SQLITE_FILE)) await rm(join(unfinished, name));
       mayGiveUp = false; // the database is a store from now on, and nothing beside it vouches for it yet
     }
   } catch (error) {
