@@ -1,5 +1,6 @@
 // An administrator of this installation: who may look, who may decide, and who may do everything.
 import { integer, integerOrNull, type RowOf, table, text, textOrNull } from '../store/table.ts';
+import type { Permission } from '../web/endpoint.ts';
 
 export const ROLES = ['administrator', 'reviewer', 'auditor'] as const;
 export type Role = (typeof ROLES)[number];
@@ -9,8 +10,7 @@ const MAY = {
   read: ['administrator', 'reviewer', 'auditor'],
   decide: ['administrator', 'reviewer'],
   administer: ['administrator'],
-} as const satisfies Record<string, readonly Role[]>;
-export type Permission = keyof typeof MAY;
+} as const satisfies Record<Permission, readonly Role[]>;
 
 export function may(role: Role, permission: Permission): boolean {
   return (MAY[permission] as readonly Role[]).includes(role);

@@ -1,7 +1,8 @@
 // Whether who acts may still do so, asked in the transaction of the act: a request may have waited since it came.
 import type { Transaction } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';
-import { may, type Permission, type Principal } from './administrator.ts';
+import type { Permission } from '../web/endpoint.ts';
+import { may, type Principal } from './administrator.ts';
 import { findAdministrator, findSession } from './queries.ts';
 import { lesserRole } from './token.ts';
 import { findToken } from './token-queries.ts';

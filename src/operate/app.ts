@@ -16,15 +16,17 @@ import { VERSION } from '../lib/version.ts';
 import { pathOf } from '../lib/web-address.ts';
 import type { Directory } from '../merchants/directory.ts';
 import type { KeyUses } from '../merchants/key-uses.ts';
-import { registrationDescription } from '../merchants/registration/openapi.ts';
-import { type RegistrationSettings, registration } from '../merchants/registration/registration.ts';
+import {
+  type RegistrationSettings,
+  registration,
+  registrationDescription,
+} from '../merchants/registration/registration.ts';
 import type { EventStreams } from '../payments/events/streams.ts';
 import type { Offer } from '../payments/methods/offer.ts';
 import type { PaymentTerms } from '../payments/pay-by.ts';
 import { countCreated } from '../payments/queries.ts';
 import type { Waits } from '../payments/waits.ts';
 import type { ReviewFigures } from '../review/figures.ts';
-import { adminStatementDescription } from '../statements/admin/statements-openapi.ts';
 import { onStatement } from '../statements/matching/bank-fact.ts';
 import type { Database } from '../store/database.ts';
 import type { Defect } from '../web/errors.ts';
@@ -39,11 +41,9 @@ import type { Refuse } from '../web/refused-keys.ts';
 import { addSecurityText, type SecurityContact } from '../web/security-text.ts';
 import { createShell, type ShellParts } from '../web/shell.ts';
 import type { AddressRules } from '../webhooks/addresses.ts';
-import { adminWebhookDescription } from '../webhooks/admin/webhooks-openapi.ts';
 import { isSignedFor } from '../webhooks/received.ts';
 import { sentDescription } from '../webhooks/sent-openapi.ts';
-import { adminApi } from './admin/admin.ts';
-import { adminDescription } from './admin/openapi.ts';
+import { adminApi, adminDescription } from './admin/admin.ts';
 import type { Installation } from './checks/check.ts';
 import { Inspector } from './checks/inspector.ts';
 import { ROW_CHECKS } from './checks/row-checks.ts';
@@ -171,6 +171,7 @@ function addPublic(app: FastifyInstance, shared: Shared): void {
   const baseUrl = baseUrls.public;
   const basePath = pathOf(baseUrl);
   const adminServer = baseUrls.admin === baseUrl ? undefined : baseUrls.admin;
+  const registering: RegistrationSettings = { ...shared, ...shared.registration, baseUrl };
   let document: string | undefined;
   app.get(`${basePath}/openapi.json`, (_request, reply) => {
     // Made for the caller first: to make JSON Schemas of ours takes a while.
@@ -179,21 +180,14 @@ function addPublic(app: FastifyInstance, shared: Shared): void {
         healthDescription(),
         v1Description({ ...shared, baseUrl }),
         sentDescription(),
-        registrationDescription(),
-        withServer(adminServer, adminDescription()),
-        withServer(adminServer, adminWebhookDescription()),
-        withServer(adminServer, adminStatementDescription()),
+        registrationDescription(registering),
+        withServer(adminServer, adminDescription(shared)),
       ]),
     );
     return reply.headers(API_HEADERS).send(document);
   });
   app.register(v1, { ...shared, baseUrl, prefix: `${basePath}/v1` });
-  app.register(registration, {
-    ...shared,
-    ...shared.registration,
-    baseUrl,
-    prefix: `${basePath}/register`,
-  } satisfies RegistrationSettings & { prefix: string });
+  app.register(registration, { ...registering, prefix: `${basePath}/register` });
   app.register(checkout, {
     ...shared,
     front: shared.httpsOnly ? null : frontLinks(shared),

@@ -3,8 +3,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import type { ErrorCode } from '../lib/errors.ts';
 import { parsedBy } from '../lib/faults.ts';
+import { textFault } from '../lib/text.ts';
 import { prefersStrictHandling, STRICT_APPLIED } from './headers.ts';
-import { bodyOf, ignoreBody, objectIn, takeJson } from './json-body.ts';
+import { bodyOf, ignoreBody, objectIn, readBytes, takeJson } from './json-body.ts';
 import { LIMIT, QueryReader } from './list.ts';
 import {
   BODY_CODES,
@@ -16,6 +17,15 @@ import {
   REQUEST_ID_HEADER,
   ref,
 } from './openapi.ts';
+
+/** What a role allows. `operate/` and `administrators/` check it; merchants' keys have none. */
+export type Permission = 'read' | 'decide' | 'administer';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    may?: Permission;
+  }
+}
 
 /** A schema by its name in the document. */
 type Named<S extends z.ZodType = z.ZodType> = readonly [name: string, schema: S];
@@ -33,7 +43,8 @@ type NamesIn<Path extends string> = Path extends `${string}{${infer Name}}${infe
   : never;
 
 interface AnswerSaid {
-  description: string;
+  /** Default: the summary. */
+  description?: string;
   /** The body as JSON. Without it the answer has none, or `content` says what it is. */
   body?: Named;
   content?: object;
@@ -46,9 +57,17 @@ interface Said<Path extends string, S extends z.ZodType, Body, Q extends Query> 
   id: string;
   summary: string;
   description?: string;
+  /** The permission that the caller's role must allow. */
+  may?: Permission;
+  /** The schemas of parts of the path, where they are not texts. */
+  path?: Partial<Record<NamesIn<Path>, object>>;
   query?: Q;
+  /** Parameters behind the question mark that are none of `query` are refused. Default: they are ignored. */
+  refusesOthers?: boolean;
   /** JSON. Its schema is strict where the client prefers it. Without it a body is not even read. */
   body?: Named<S>;
+  /** Takes the bytes of a file instead, at most so many. */
+  file?: number;
   /** Reads the body by rules of its own; `strict`: the client prefers that unknown fields are refused. */
   parse?(values: Record<string, unknown>, strict: boolean): Body;
   /** Whether `Prefer: handling=strict` counts. Default: without `parse`. */
@@ -103,7 +122,7 @@ export interface Surface {
   /** Headers of each answer, and of 429. */
   headers: object;
   /** Checks the `Idempotency-Key` of a request together with what `check` finds. Throws `validation_failed`. */
-  checkedOnce<T>(request: FastifyRequest, check: () => T): T;
+  checkedOnce?<T>(request: FastifyRequest, check: () => T): T;
 }
 
 /** Adds the routes to `app`, which is registered under the prefix of the surface. */
@@ -112,37 +131,51 @@ export function addEndpoints(
   surface: Surface,
   endpoints: readonly ApiEndpoint[],
 ): void {
-  const kinds = Map.groupBy(endpoints, ({ method, said }) =>
-    said.body ? (said.mayBeMissing ? 'optional' : 'json') : method === 'GET' ? 'none' : 'ignored',
-  );
-  for (const [kind, some] of kinds)
+  for (const [kind, some] of Map.groupBy(endpoints, bodyKind))
     app.register(async (scope) => {
+      if (kind === 'file') readBytes(scope);
       if (kind === 'json' || kind === 'optional') takeJson(scope, { mayBeMissing: kind === 'optional' });
       if (kind === 'ignored') ignoreBody(scope);
       for (const one of some) addRoute(scope, surface, one);
     });
 }
 
-function addRoute(scope: FastifyInstance, surface: Surface, { method, path, said }: ApiEndpoint): void {
+function bodyKind({ method, said }: ApiEndpoint): 'file' | 'optional' | 'json' | 'none' | 'ignored' {
+  if (said.file !== undefined) return 'file';
+  if (said.body) return said.mayBeMissing ? 'optional' : 'json';
+  return method === 'GET' ? 'none' : 'ignored';
+}
+
+function addRoute(scope: FastifyInstance, surface: Surface, one: ApiEndpoint): void {
+  const { method, path, said } = one;
   const url = path.slice(surface.prefix.length).replaceAll(/\{(\w+)\}/g, ':$1');
   scope.route({
-    method,
-    url,
-    handler(request, reply) {
-      const query = readQuery(said.query, request.query);
-      const bytes = said.body ? bodyOf(request) : Buffer.alloc(0);
-      const read = () => readBody(said, bytes, request, reply);
-      const body = said.once ? surface.checkedOnce(request, read) : read();
-      return said.handle({ request, reply, query, body, bytes });
-    },
+    ...{ method, url, handler: handlerOf(surface, one) },
+    ...(said.may !== undefined && { config: { may: said.may } }),
+    ...(said.file !== undefined && { bodyLimit: said.file }),
   });
 }
 
-/** Reads the parameters that an endpoint knows; others are ignored. Throws `validation_failed` with every fault. */
-function readQuery(parameters: Query | undefined, sent: unknown): Record<string, unknown> {
+/** What answers the requests of an endpoint. */
+export function handlerOf({ checkedOnce }: Surface, { said }: ApiEndpoint) {
+  return (request: FastifyRequest, reply: FastifyReply) => {
+    const query = readQuery(said, request.query);
+    const bytes = said.body || said.file !== undefined ? bodyOf(request) : Buffer.alloc(0);
+    const read = () => readBody(said, bytes, request, reply);
+    const body = said.once ? checkedOnce!(request, read) : read();
+    return said.handle({ request, reply, query, body, bytes });
+  };
+}
+
+/** Reads the parameters that an endpoint knows. Throws `validation_failed` with every fault. */
+function readQuery(
+  { query: parameters, refusesOthers }: ApiEndpoint['said'],
+  sent: unknown,
+): Record<string, unknown> {
   if (parameters === undefined) return {};
   const reader = new QueryReader(sent);
   const values = Object.entries(parameters).map(([name, { read }]) => [name, read(reader, name)]);
+  if (refusesOthers) reader.refuseOthers();
   reader.end();
   return Object.fromEntries(values);
 }
@@ -198,9 +231,10 @@ function operation(surface: Surface, path: string, said: ApiEndpoint['said']): o
     once,
     headers = [],
     mayBeMissing,
+    file,
   } = said;
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
-    ...{ name, in: 'path', required: true, schema: { type: 'string' } },
+    ...{ name, in: 'path', required: true, schema: said.path?.[name as never] ?? { type: 'string' } },
   }));
   const parameters = [
     ...inPath,
@@ -210,7 +244,7 @@ function operation(surface: Surface, path: string, said: ApiEndpoint['said']): o
     ...headers,
   ];
   const answers = Object.entries(said.answers).map(
-    ([status, { description: text, body: given, content, headers: more }]) => [
+    ([status, { description: text = `${summary}.`, body: given, content, headers: more }]) => [
       status,
       {
         description: text,
@@ -233,11 +267,14 @@ function operation(surface: Surface, path: string, said: ApiEndpoint['said']): o
     security: surface.security,
     ...(parameters.length > 0 && { parameters }),
     ...(body && { requestBody: { required: !mayBeMissing, ...json(ref(body[0])) } }),
+    ...(file !== undefined && {
+      requestBody: { required: true, content: { 'application/octet-stream': {} } },
+    }),
     responses: { ...Object.fromEntries(answers), ...failures([...new Set(errors)], surface.headers) },
   };
 }
 
-const parameter = <T>(
+export const parameter = <T>(
   schema: object,
   description: string,
   read: QueryParameter<T>['read'],
@@ -265,6 +302,26 @@ export const textParameter = (
   faultOf?: (text: string) => string | undefined,
   schema: object = {},
 ) => parameter({ type: 'string', ...schema }, description, (reader, name) => reader.text(name, faultOf));
+
+const TEXT_MAXIMUM = 255;
+
+/** A short text of one line. */
+export const shortParameter = (description: string) =>
+  textParameter(description, (text) => textFault(text, TEXT_MAXIMUM), { maxLength: TEXT_MAXIMUM });
+
+/** `true` or `false`; undefined if it is not given. */
+export const flagParameter = (description: string) =>
+  parameter({ type: 'string', enum: ['true', 'false'] }, description, (reader, name) => {
+    const value = reader.oneOf(name, ['true', 'false']);
+    return value && value === 'true';
+  });
+
+/** Asks for live rows or test rows alone. */
+export const livemodeParameter = (description: string) =>
+  parameter({ type: 'string', enum: ['true', 'false'] }, description, (reader, name) => {
+    const value = reader.oneOf(name, ['true', 'false']);
+    return value && (value === 'true' ? ('live' as const) : ('test' as const));
+  });
 
 /** One of a few words. */
 export const wordParameter = <W extends string>(words: readonly W[], description: string) =>

@@ -1,7 +1,6 @@
 // The words in which the surfaces describe themselves for the OpenAPI 3.1 document.
 import { z } from 'zod';
 import { type ErrorCode, STATUS_OF_CODE } from '../lib/errors.ts';
-import { LIMIT } from './list.ts';
 
 /** What one surface adds to the document. */
 export interface Description {
@@ -119,23 +118,6 @@ export const ALWAYS: ErrorCode[] = [
   'request_timeout',
   'internal_error',
   'unavailable',
-];
-/** A parameter behind the question mark. */
-export const query = (name: string, schema: object, description: string) => ({
-  name,
-  in: 'query',
-  description,
-  schema,
-});
-
-/** The parameters that lead from page to page of a list. */
-export const PAGE_PARAMETERS = [
-  query(
-    'limit',
-    { type: 'integer', minimum: 1, maximum: LIMIT.maximum, default: LIMIT.default },
-    'How many at most.',
-  ),
-  query('cursor', { type: 'string' }, 'The `next_cursor` of an earlier answer.'),
 ];
 
 export const PREFER_STRICT = {

@@ -10,12 +10,7 @@ interface Long {
 export const LONG_FILES: Record<string, Long> = {};
 
 /** Functions of more than 70 lines. */
-export const LONG_FUNCTIONS: Record<string, Long> = {
-  'src/operate/admin/openapi.ts: adminDescription': {
-    lines: 106,
-    reason: 'one object: the description of an API, nothing is decided in it',
-  },
-};
+export const LONG_FUNCTIONS: Record<string, Long> = {};
 
 /** Names that several rooms export. */
 export const NAMES_SHARED: Record<string, { rooms: string[]; reason: string }> = {

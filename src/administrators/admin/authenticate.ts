@@ -7,7 +7,7 @@ import type { Reader } from '../../store/database.ts';
 import { bearerOf } from '../../web/bearer.ts';
 import type { Refuse } from '../../web/refused-keys.ts';
 import { note } from '../../web/request-log.ts';
-import { may, type Permission, type Principal } from '../administrator.ts';
+import { may, type Principal } from '../administrator.ts';
 import { findTokenPrincipal } from '../token.ts';
 
 declare module 'fastify' {
@@ -41,10 +41,9 @@ export const administratorActOf = ({ principal, id }: FastifyRequest): Act => ({
   request_id: id,
 });
 
-/** A hook that lets a request pass whose token may do this. Throws `forbidden`. */
-export function permit(permission: Permission): (request: FastifyRequest) => Promise<void> {
-  return async ({ principal }) => {
-    if (!may(principal.role, permission))
-      throw new OperationalError('forbidden', `The role ${principal.role} does not allow this.`);
-  };
+/** Throws `forbidden` unless the role of the token allows what the endpoint does; an endpoint that does not say so is refused. */
+export function requirePermission({ principal, routeOptions }: FastifyRequest): void {
+  const permission = routeOptions.config.may;
+  if (permission === undefined || !may(principal.role, permission))
+    throw new OperationalError('forbidden', `The role ${principal.role} does not allow this.`);
 }

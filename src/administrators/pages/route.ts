@@ -8,7 +8,8 @@ import type { ErrorCode } from '../../lib/errors.ts';
 import type { Html } from '../../lib/html.ts';
 import type { Clock } from '../../lib/time.ts';
 import type { Database } from '../../store/database.ts';
-import type { Permission, Principal } from '../administrator.ts';
+import type { Permission } from '../../web/endpoint.ts';
+import type { Principal } from '../administrator.ts';
 import type { FailureTally } from '../failure-tally.ts';
 import type { Cost } from '../password.ts';
 

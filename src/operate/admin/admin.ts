@@ -1,48 +1,65 @@
 // Everything under /admin: the token first, then whether there is such an endpoint, then whether the role allows it.
 import type { FastifyInstance } from 'fastify';
-import { authenticator, permit } from '../../administrators/admin/authenticate.ts';
+import { authenticator, requirePermission } from '../../administrators/admin/authenticate.ts';
 import type { AdminParts } from '../../administrators/admin/parts.ts';
 import type { Offer } from '../../payments/methods/offer.ts';
-import { addDecisionRoutes } from '../../review/admin/decisions.ts';
-import { addPaymentRoutes } from '../../review/admin/payments.ts';
-import { addStatementImport, addStatementReads } from '../../statements/admin/statements.ts';
+import { decisionEndpoints } from '../../review/admin/decisions.ts';
+import { paymentReads } from '../../review/admin/payments.ts';
+import { statementImport, statementReads } from '../../statements/admin/statements.ts';
+import { type ApiEndpoint, addEndpoints, described, type Surface } from '../../web/endpoint.ts';
 import { notFound } from '../../web/errors.ts';
 import { API_HEADERS } from '../../web/headers.ts';
-import { takeJson } from '../../web/json-body.ts';
-import { addWebhookActs } from '../../webhooks/admin/webhook-acts.ts';
-import { addWebhookReads } from '../../webhooks/admin/webhooks.ts';
-import { addAuditRoutes } from './audit.ts';
+import { ALWAYS, type Description } from '../../web/openapi.ts';
+import { webhookActs } from '../../webhooks/admin/webhook-acts.ts';
+import { webhookReads } from '../../webhooks/admin/webhooks.ts';
+import { auditEndpoints } from './audit.ts';
+
+interface Admin extends AdminParts {
+  offer: Offer;
+}
 
 /** Registers the administrators' interface on `app` under its prefix. */
-export async function adminApi(app: FastifyInstance, parts: AdminParts & { offer: Offer }): Promise<void> {
+export async function adminApi(app: FastifyInstance, parts: Admin): Promise<void> {
   const authenticate = authenticator(parts.database, parts.refuse, parts.clock);
   app.decorateRequest('principal');
   app.addHook('onRequest', async (request) => {
     await authenticate(request);
     if (request.is404) throw notFound();
+    requirePermission(request);
   });
   app.addHook('preHandler', async (_request, reply) => void reply.headers(API_HEADERS));
   app.setNotFoundHandler(() => {
     throw notFound();
   });
-  app.register(async (scope) => {
-    scope.addHook('onRequest', permit('read'));
-    addPaymentRoutes(scope, parts);
-    addAuditRoutes(scope, parts);
-    addWebhookReads(scope, parts);
-    addStatementReads(scope, parts);
-  });
-  app.register(async (scope) => {
-    scope.addHook('onRequest', permit('decide'));
-    takeJson(scope);
-    addDecisionRoutes(scope, parts);
-  });
-  app.register(async (scope) => {
-    scope.addHook('onRequest', permit('decide'));
-    addStatementImport(scope, parts);
-  });
-  app.register(async (scope) => {
-    scope.addHook('onRequest', permit('administer'));
-    addWebhookActs(scope, parts);
-  });
+  addEndpoints(app, ADMIN_SURFACE, endpointsOf(parts));
 }
+
+/** What the endpoints under /admin have in common. */
+const ADMIN_SURFACE: Surface = {
+  prefix: '/admin',
+  security: [{ administratorToken: [] }],
+  errors: [...ALWAYS, 'unauthorized', 'rate_limited'],
+  headers: {},
+};
+
+const endpointsOf = (parts: Admin): ApiEndpoint[] => [
+  ...paymentReads(parts),
+  ...decisionEndpoints(parts),
+  ...auditEndpoints(parts),
+  ...webhookReads(parts),
+  ...webhookActs(parts),
+  ...statementReads(parts),
+  statementImport(parts),
+];
+
+/** What the OpenAPI document says of /admin. Nothing is called of what the endpoints close over. */
+export const adminDescription = (parts: Admin): Description => ({
+  ...described(ADMIN_SURFACE, endpointsOf(parts)),
+  securitySchemes: {
+    administratorToken: {
+      type: 'http',
+      scheme: 'bearer',
+      description: "An administrator's token, `cfa_…`; for programs that administrators run.",
+    },
+  },
+});

@@ -1,5 +1,4 @@
 // The history under /admin: entries by their numbers, the newest seal, and the newest checkpoint.
-import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { AdminParts } from '../../administrators/admin/parts.ts';
 import type { AuditEntry } from '../../journal/audit-entry.ts';
@@ -9,9 +8,9 @@ import type { Seal } from '../../journal/seal.ts';
 import { OperationalError } from '../../lib/errors.ts';
 import { quoted } from '../../lib/json.ts';
 import { formatTimestamp } from '../../lib/time.ts';
-import { QueryReader } from '../../web/list.ts';
+import { type ApiEndpoint, endpoint, parameter } from '../../web/endpoint.ts';
 
-export const ENTRIES = { default: 100, maximum: 1000 };
+const ENTRIES = { default: 100, maximum: 1000 };
 
 const entrySchema = z
   .strictObject({
@@ -37,19 +36,19 @@ const sealSchema = z
   })
   .meta({ id: 'Seal' });
 
-export const entryListSchema = z.strictObject({
+const entryListSchema = z.strictObject({
   data: z.array(entrySchema),
   has_more: z.boolean().describe('Whether there are more behind the last.'),
   next_after: z.int().nullable().describe('Hand in as `after` for what comes next.'),
 });
 
-export const entryAnswerSchema = z.strictObject({
+const entryAnswerSchema = z.strictObject({
   data: entrySchema.extend({ seal: sealSchema.describe('The seal that closes the entry.') }),
 });
 
-export const sealAnswerSchema = z.strictObject({ data: sealSchema });
+const sealAnswerSchema = z.strictObject({ data: sealSchema });
 
-export const checkpointAnswerSchema = z.strictObject({
+const checkpointAnswerSchema = z.strictObject({
   data: z.strictObject({
     seal: z.int(),
     last_entry: z.int(),
@@ -64,41 +63,75 @@ export const checkpointAnswerSchema = z.strictObject({
 
 const none = (what: string) => new OperationalError('not_found', `There is no ${what}.`);
 
-/** Adds the routes to `app`, whose requests carry a principal by now. */
-export function addAuditRoutes(app: FastifyInstance, { database, checkpoints }: AdminParts): void {
-  app.get('/audit/entries', async (request) => {
-    const reader = new QueryReader(request.query);
-    const after = reader.integer('after', 0, Number.MAX_SAFE_INTEGER) ?? 0;
-    const limit = reader.integer('limit', 1, ENTRIES.maximum) ?? ENTRIES.default;
-    reader.end();
-    const found = await entriesAfter(database, after, limit + 1);
-    const page = found.slice(0, limit);
-    const next = found.length > limit ? page.at(-1)!.number : null;
-    const data = page.map((entry) => `{${presentEntry(entry)}}`).join(',');
-    return `{"data":[${data}],"has_more":${next !== null},"next_after":${next}}`;
-  });
+const afterParameter = parameter(
+  { type: 'integer', minimum: 0, default: 0 },
+  'Only those with a higher number.',
+  (reader) => reader.integer('after', 0, Number.MAX_SAFE_INTEGER) ?? 0,
+);
+const entriesParameter = parameter(
+  { type: 'integer', minimum: 1, maximum: ENTRIES.maximum, default: ENTRIES.default },
+  'How many at most.',
+  (reader) => reader.integer('limit', 1, ENTRIES.maximum) ?? ENTRIES.default,
+);
 
-  app.get('/audit/entries/:number', async (request: FastifyRequest<{ Params: { number: string } }>) => {
-    const { number } = request.params;
-    if (!/^[1-9]\d{0,14}$/.test(number)) throw none('such entry');
-    const [entry] = await entriesAfter(database, Number(number) - 1, 1);
-    const seal = entry?.number === Number(number) ? await sealHolding(database, entry.number) : undefined;
-    if (!entry || !seal) throw none('such entry');
-    return `{"data":{${presentEntry(entry)},"seal":${JSON.stringify(presentSeal(seal))}}}`;
-  });
-
-  app.get('/audit/seal', async () => {
-    const seal = await newestSeal(database);
-    return JSON.stringify({ data: presentSeal(seal!) }); // there is one, or whose token would this be
-  });
-
-  app.get('/audit/checkpoint', async () => {
-    const checkpoint = await checkpoints.newest();
-    if (!checkpoint) throw none('checkpoint yet: one is signed every minute in which something changed');
-    const line = JSON.stringify(checkpoint);
-    return JSON.stringify({ data: { ...checkpoint, statement: statement(checkpoint).toString(), line } });
-  });
-}
+/** The endpoints of the history. */
+export const auditEndpoints = ({ database, checkpoints }: AdminParts): ApiEndpoint[] => [
+  endpoint('GET /admin/audit/entries', {
+    id: 'listAuditEntries',
+    summary: 'Entries of the history by their numbers',
+    may: 'read',
+    query: { after: afterParameter, limit: entriesParameter },
+    answers: { 200: { body: ['AuditEntryList', entryListSchema] } },
+    errors: ['validation_failed'],
+    async handle({ query: { after, limit } }) {
+      const found = await entriesAfter(database, after, limit + 1);
+      const page = found.slice(0, limit);
+      const next = found.length > limit ? page.at(-1)!.number : null;
+      const data = page.map((entry) => `{${presentEntry(entry)}}`).join(',');
+      return `{"data":[${data}],"has_more":${next !== null},"next_after":${next}}`;
+    },
+  }),
+  endpoint('GET /admin/audit/entries/{number}', {
+    id: 'readAuditEntry',
+    summary: 'One entry of the history, and the seal that closes it',
+    may: 'read',
+    path: { number: { type: 'integer', minimum: 1 } },
+    answers: { 200: { body: ['AuditEntryAnswer', entryAnswerSchema] } },
+    errors: ['not_found'],
+    async handle({ request }) {
+      const { number } = request.params;
+      if (!/^[1-9]\d{0,14}$/.test(number)) throw none('such entry');
+      const [entry] = await entriesAfter(database, Number(number) - 1, 1);
+      const seal = entry?.number === Number(number) ? await sealHolding(database, entry.number) : undefined;
+      if (!entry || !seal) throw none('such entry');
+      return `{"data":{${presentEntry(entry)},"seal":${JSON.stringify(presentSeal(seal))}}}`;
+    },
+  }),
+  endpoint('GET /admin/audit/seal', {
+    id: 'readNewestSeal',
+    summary: 'The newest seal of the history',
+    may: 'read',
+    answers: { 200: { body: ['SealAnswer', sealAnswerSchema] } },
+    errors: [],
+    async handle() {
+      const seal = await newestSeal(database);
+      return JSON.stringify({ data: presentSeal(seal!) }); // there is one, or whose token would this be
+    },
+  }),
+  endpoint('GET /admin/audit/checkpoint', {
+    id: 'readNewestCheckpoint',
+    summary: 'The newest checkpoint that this node signed',
+    may: 'read',
+    answers: { 200: { body: ['CheckpointAnswer', checkpointAnswerSchema] } },
+    errors: ['not_found'],
+    async handle() {
+      const checkpoint = await checkpoints.newest();
+      if (!checkpoint) throw none('checkpoint yet: one is signed every minute in which something changed');
+      const line = JSON.stringify(checkpoint);
+      return JSON.stringify({ data: { ...checkpoint, statement: statement(checkpoint).toString(), line } });
+    },
+  }),
+];
 
 /** The fields of an entry as JSON text; its facts as they are kept and sealed. */
 function presentEntry({ number, at, actor, action, subject, request_id, facts }: AuditEntry): string {

@@ -1,5 +1,5 @@
 // Approving, rejecting and recording money under /admin: the same acts as the console's, on the same terms.
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import type { AdminParts } from '../../administrators/admin/parts.ts';
 import type { Work } from '../../journal/transaction.ts';
 import { type ErrorDetails, validationFailed } from '../../lib/errors.ts';
@@ -8,18 +8,36 @@ import { isPaymentId } from '../../payments/payment.ts';
 import { findPayment } from '../../payments/queries.ts';
 import { DEFAULT_CURRENCY } from '../../payments/request.ts';
 import { paymentNotFound } from '../../payments/transition.ts';
-import { bodyOf, objectIn } from '../../web/json-body.ts';
+import { type ApiEndpoint, endpoint } from '../../web/endpoint.ts';
 import { approve, type Decision, reject } from '../decide.ts';
-import { parseReceivedMoney, recordMoney } from '../record-money.ts';
-import { type Parsed, parseApproval, parseRejection } from '../review.ts';
-import type { WithId } from './payments.ts';
-import { presentWhole } from './present.ts';
+import { parseReceivedMoney, receivedMoneySchema, recordMoney } from '../record-money.ts';
+import { approvalSchema, type Parsed, parseApproval, parseRejection, rejectionSchema } from '../review.ts';
+import { presentWhole, WHOLE } from './present.ts';
 
 /** What an act comes to. */
 type Acted = Omit<Decision, 'outcome'> & { outcome: Decision['outcome'] | 'recorded' };
 
-/** Adds the routes to `app`, whose requests carry a principal that may decide, and JSON. */
-export function addDecisionRoutes(app: FastifyInstance, parts: AdminParts): void {
+const ONCE =
+  'Needs no idempotency key: a decision moves the payment only from `requires_review`, so that a repeated one changes nothing and ' +
+  'answers 409 `invalid_status`, whose message says who decided and when. 409 `conflict`: another administrator is reviewing it, or ' +
+  'it is no longer the `version` that was named, or it was changed outside the service. 403 `forbidden`: the role of the token is auditor';
+
+const RECORDING =
+  'The payment is under review then, and is approved or rejected as any other. One that was cancelled has the `status_reason` ' +
+  '`payment_received`. Needs no idempotency key: a repeated call changes nothing and answers 409 `invalid_status`, whose message ' +
+  'says who recorded money and when. 409 `conflict`: it is no longer the `version` that was named, or it was changed outside the ' +
+  'service. 403 `forbidden`: the role of the token is auditor.';
+
+const FIRST_OF_TWO =
+  'The first of two approvals is recorded: the payment is still `requires_review`, with `awaiting_second` true, until ' +
+  'another administrator approves it.';
+
+const DONE = { description: 'Done.', body: WHOLE };
+
+const ERRORS = ['forbidden', 'not_found', 'invalid_status', 'conflict'] as const;
+
+/** The endpoints that approve, reject and record money. */
+export function decisionEndpoints(parts: AdminParts): ApiEndpoint[] {
   const { database, journal, clock, fourEyesAbove } = parts;
 
   /** Does `work`, and answers with the payment as it is then: 202 where another administrator has yet to approve. */
@@ -31,45 +49,68 @@ export function addDecisionRoutes(app: FastifyInstance, parts: AdminParts): void
     return answer;
   }
 
-  app.post('/payments/:payment_id/approve', (request: FastifyRequest<WithId>, reply) => {
-    const { payment_id } = request.params;
-    const { principal, id: requestId } = request;
-    const approval = parseBody(bodyOf(request), parseApproval);
-    return act(payment_id, reply, (transaction) =>
-      approve(transaction, principal, payment_id, approval, fourEyesAbove, requestId),
-    );
-  });
-
-  app.post('/payments/:payment_id/reject', (request: FastifyRequest<WithId>, reply) => {
-    const { payment_id } = request.params;
-    const { principal, id: requestId } = request;
-    const rejection = parseBody(bodyOf(request), parseRejection);
-    return act(payment_id, reply, (transaction) =>
-      reject(transaction, principal, payment_id, rejection, requestId),
-    );
-  });
-
-  app.post('/payments/:payment_id/record', async (request: FastifyRequest<WithId>, reply) => {
-    const { payment_id } = request.params;
-    const { principal, id: requestId } = request;
-    const found = isPaymentId(payment_id) ? await findPayment(database, payment_id) : undefined;
-    // Report a fault of the body before a missing payment, as every endpoint does.
-    const currency = found?.currency ?? DEFAULT_CURRENCY;
-    const money = parseBody(bodyOf(request), (values) => parseReceivedMoney(values, currency, clock.now()));
-    return act(payment_id, reply, async (transaction) => ({
-      payment: await recordMoney(transaction, principal, payment_id, money, requestId),
-      outcome: 'recorded',
-    }));
-  });
+  return [
+    endpoint('POST /admin/payments/{payment_id}/approve', {
+      id: 'approvePayment',
+      summary: 'Approve a payment under review',
+      description: `${ONCE}, or the first of two approvals came from the same administrator.`,
+      may: 'decide',
+      body: ['Approval', approvalSchema],
+      parse: (values) => parsed(values, parseApproval),
+      answers: { 200: DONE, 202: { description: FIRST_OF_TWO, body: WHOLE } },
+      errors: ERRORS,
+      handle: ({ request: { params, principal, id }, reply, body }) =>
+        act(params.payment_id, reply, (transaction) =>
+          approve(transaction, principal, params.payment_id, body, fourEyesAbove, id),
+        ),
+    }),
+    endpoint('POST /admin/payments/{payment_id}/reject', {
+      id: 'rejectPayment',
+      summary: 'Reject a payment under review',
+      description: `${ONCE}.`,
+      may: 'decide',
+      body: ['Rejection', rejectionSchema],
+      parse: (values) => parsed(values, parseRejection),
+      answers: { 200: DONE },
+      errors: ERRORS,
+      handle: ({ request: { params, principal, id }, reply, body }) =>
+        act(params.payment_id, reply, (transaction) =>
+          reject(transaction, principal, params.payment_id, body, id),
+        ),
+    }),
+    endpoint('POST /admin/payments/{payment_id}/record', {
+      id: 'recordMoney',
+      summary: 'Record money that arrived for a pending, expired or cancelled payment',
+      description: RECORDING,
+      may: 'decide',
+      body: ['ReceivedMoney', receivedMoneySchema],
+      parse: (values) => values,
+      answers: { 200: DONE },
+      errors: ERRORS,
+      async handle({ request: { params, principal, id }, reply, body }) {
+        const { payment_id } = params;
+        const found = isPaymentId(payment_id) ? await findPayment(database, payment_id) : undefined;
+        // Report a fault of the body before a missing payment, as every endpoint does.
+        const currency = found?.currency ?? DEFAULT_CURRENCY;
+        const money = parsed(body, (values) => parseReceivedMoney(values, currency, clock.now()));
+        return act(payment_id, reply, async (transaction) => ({
+          payment: await recordMoney(transaction, principal, payment_id, money, id),
+          outcome: 'recorded',
+        }));
+      },
+    }),
+  ];
 }
 
-/** Reads a body. Throws `invalid_json`, and `validation_failed` with every fault. */
-function parseBody<T>(bytes: Uint8Array, parse: (values: Record<string, unknown>) => Parsed<T>): T {
-  const values = objectIn(bytes);
-  const parsed = parse(values);
-  const faults: ErrorDetails = 'faults' in parsed ? parsed.faults : {};
+/** The value of a body. Throws `validation_failed` with every fault. */
+function parsed<T>(
+  values: Record<string, unknown>,
+  parse: (values: Record<string, unknown>) => Parsed<T>,
+): T {
+  const read = parse(values);
+  const faults: ErrorDetails = 'faults' in read ? read.faults : {};
   if (typeof values.version === 'string' && !saysNothing(values.version))
     faults.version = 'Must be a whole number.'; // forms alone send it as text
-  if ('faults' in parsed || Object.keys(faults).length > 0) throw validationFailed(faults);
-  return parsed.value;
+  if ('faults' in read || Object.keys(faults).length > 0) throw validationFailed(faults);
+  return read.value;
 }

@@ -88,7 +88,8 @@ const wholePaymentSchema = reviewedPaymentSchema.extend({
 });
 z.globalRegistry.add(wholePaymentSchema, { id: 'WholePayment' });
 
-export const wholePaymentAnswerSchema = z.strictObject({ data: wholePaymentSchema });
+/** The answer about one payment. */
+export const WHOLE = ['WholePaymentAnswer', z.strictObject({ data: wholePaymentSchema })] as const;
 
 type Presenting = Pick<AdminParts, 'checkoutBaseUrl' | 'checkpoints' | 'timeZone'> & { database: Reader };
 type Names = ReadonlyMap<string, string>;
@@ -143,7 +144,7 @@ export async function presentList(
   return payments.map((payment) => presentReviewed(payment, checkoutBaseUrl, people, now));
 }
 
-/** The answer about one payment: the JSON text of a `wholePaymentAnswerSchema` object. Throws `DatabaseError`. */
+/** The answer about one payment: the JSON text of `WHOLE`. Throws `DatabaseError`. */
 export async function presentWhole(payment: Payment, parts: Presenting, now: number): Promise<string> {
   return `{"data":${await wholePayment(payment, parts, now)}}`;
 }

@@ -1,16 +1,24 @@
 // Bank statements under /admin: a file is imported, and what was imported is listed with what became of each line.
-import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { ENCODINGS, FILE_BYTES_MAXIMUM, type PartialLayout, parseChoices } from '#bank-statements';
 import { administratorActOf } from '../../administrators/admin/authenticate.ts';
 import type { AdminParts } from '../../administrators/admin/parts.ts';
 import { validationFailed } from '../../lib/errors.ts';
 import { formatAmount } from '../../lib/money.ts';
-import { textFault } from '../../lib/text.ts';
 import { dayBounds, formatTimestamp } from '../../lib/time.ts';
 import type { Offer } from '../../payments/methods/offer.ts';
-import { bodyOf, readBytes } from '../../web/json-body.ts';
-import { listSchema, listText, pageOf, QueryReader } from '../../web/list.ts';
+import {
+  type ApiEndpoint,
+  endpoint,
+  flagParameter,
+  idCursorParameter,
+  limitParameter,
+  parameter,
+  shortParameter,
+  textParameter,
+  wordParameter,
+} from '../../web/endpoint.ts';
+import { listSchema, listText, pageOf, type QueryReader } from '../../web/list.ts';
 import { checkFile, importFile, layoutsOf } from '../import-file.ts';
 import { isLineId, isStatementId, type KeptLine, type KeptStatement, LINE_STATES } from '../kept.ts';
 import { findLine, listLines, listStatements } from '../line-queries.ts';
@@ -20,7 +28,6 @@ import { openLines } from '../matching/open-lines.ts';
 import { readBeside } from '../read-beside.ts';
 import { readingOptions } from '../remembered.ts';
 
-const TEXT_MAXIMUM = 255;
 const DIRECTIONS = ['credit', 'debit'] as const;
 
 const faultSchema = z
@@ -49,7 +56,7 @@ const statementSchema = z
     imported_at: z.string(),
   })
   .meta({ id: 'Statement' });
-export const statementListSchema = listSchema(statementSchema);
+const statementListSchema = listSchema(statementSchema);
 
 const lineSchema = z
   .strictObject({
@@ -84,9 +91,9 @@ const lineSchema = z
       .describe('The payments that an open line may be for, the best first. Evidence, never a decision.'),
   })
   .meta({ id: 'StatementLine' });
-export const lineListSchema = listSchema(lineSchema);
+const lineListSchema = listSchema(lineSchema);
 
-export const importAnswerSchema = z.strictObject({
+const importAnswerSchema = z.strictObject({
   data: z.strictObject({
     object: z.literal('statement_import'),
     statements: z.array(
@@ -133,89 +140,136 @@ function presentLine(row: KeptLine, proposals: readonly Proposal[]): z.infer<typ
   };
 }
 
-/** Adds the routes that read, to `app`, whose requests carry a principal by now. */
-export function addStatementReads(app: FastifyInstance, { database, clock, timeZone }: AdminParts): void {
-  app.get('/statements', async (request: FastifyRequest) => {
-    const reader = new QueryReader(request.query);
-    const account = reader.text('account', (text) => textFault(text, TEXT_MAXIMUM));
-    const { limit, place } = reader.lastPage(isStatementId);
-    const found = await listStatements(database, account, place, limit + 1);
-    const { page, next } = pageOf(found, limit);
-    const items = page.map((one) => JSON.stringify(presentStatement(one)));
-    return listText(items, next);
-  });
+const OTHERS = 'A parameter that is none of these is an error.';
+const dayParameter = (description: string) =>
+  textParameter(
+    description,
+    (text) => (dayBounds(text, 'UTC') ? undefined : 'Must be a date like 2026-11-20.'),
+    { format: 'date' },
+  );
 
-  app.get('/statement_lines', async (request: FastifyRequest) => {
-    const reader = new QueryReader(request.query);
-    const day = (text: string) => (dayBounds(text, 'UTC') ? undefined : 'Must be a date like 2026-11-20.');
-    const filter = {
-      statement_id: reader.text('statement_id', (text) => textFault(text, TEXT_MAXIMUM)),
-      account: reader.text('account', (text) => textFault(text, TEXT_MAXIMUM)),
-      state: reader.oneOf('state', LINE_STATES),
-      direction: reader.oneOf('direction', DIRECTIONS),
-      from: reader.text('from', day),
-      to: reader.text('to', day),
-    };
-    const { limit, place } = reader.lastPage(isLineId);
-    const after = place === undefined ? undefined : await findLine(database, place);
-    const found = await listLines(database, filter, after, limit + 1);
-    const { page, next } = pageOf(found, limit);
-    const open = page.filter(({ state }) => state === 'open');
-    const how = { now: clock.now(), timeZone };
-    const judged = open.length > 0 ? await openLines(database, how, { also: open }) : [];
-    const proposals = new Map(judged.map((one) => [one.line.id, one.proposals]));
-    const items = page.map((one) => JSON.stringify(presentLine(one, proposals.get(one.id) ?? [])));
-    return listText(items, next);
+/** The endpoints that list. */
+export const statementReads = ({ database, clock, timeZone }: AdminParts): ApiEndpoint[] => [
+  endpoint('GET /admin/statements', {
+    id: 'listStatements',
+    summary: 'Bank statements',
+    description: `The newest import first. ${OTHERS}`,
+    may: 'read',
+    query: {
+      account: shortParameter('Only those of this account.'),
+      limit: limitParameter,
+      cursor: idCursorParameter(isStatementId),
+    },
+    refusesOthers: true,
+    answers: { 200: { body: ['StatementList', statementListSchema] } },
+    errors: ['validation_failed'],
+    async handle({ query: { account, limit, cursor } }) {
+      const found = await listStatements(database, account, cursor, limit + 1);
+      const { page, next } = pageOf(found, limit);
+      const items = page.map((one) => JSON.stringify(presentStatement(one)));
+      return listText(items, next);
+    },
+  }),
+  endpoint('GET /admin/statement_lines', {
+    id: 'listStatementLines',
+    summary: 'Lines of bank statements',
+    description: `The newest day first. ${OTHERS}`,
+    may: 'read',
+    query: {
+      statement_id: shortParameter('Only those that this statement brought first.'),
+      account: shortParameter('Only those of this account.'),
+      state: wordParameter(LINE_STATES, 'Only those in this state.'),
+      direction: wordParameter(DIRECTIONS, 'Only credits, or only debits.'),
+      from: dayParameter('From this day on.'),
+      to: dayParameter('Up to this day.'),
+      limit: limitParameter,
+      cursor: idCursorParameter(isLineId),
+    },
+    refusesOthers: true,
+    answers: { 200: { body: ['StatementLineList', lineListSchema] } },
+    errors: ['validation_failed'],
+    async handle({ query: { limit, cursor, ...filter } }) {
+      const after = cursor === undefined ? undefined : await findLine(database, cursor);
+      const found = await listLines(database, filter, after, limit + 1);
+      const { page, next } = pageOf(found, limit);
+      const open = page.filter(({ state }) => state === 'open');
+      const how = { now: clock.now(), timeZone };
+      const judged = open.length > 0 ? await openLines(database, how, { also: open }) : [];
+      const proposals = new Map(judged.map((one) => [one.line.id, one.proposals]));
+      const items = page.map((one) => JSON.stringify(presentLine(one, proposals.get(one.id) ?? [])));
+      return listText(items, next);
+    },
+  }),
+];
+
+function readChoices(reader: QueryReader, name: string): PartialLayout | undefined {
+  let choices: PartialLayout | undefined;
+  reader.text(name, (text) => {
+    const read = parseChoices(text.split('|'));
+    if (typeof read === 'string') return read;
+    choices = read;
+    return undefined;
   });
+  return choices;
 }
 
-/** Adds the route that imports, to `app`, whose requests carry a principal that may decide by now. */
-/** `offer`: the ways to pay, which name the accounts that statements are of. */
-export function addStatementImport(
-  app: FastifyInstance,
-  { database, journal, offer }: AdminParts & { offer: Offer },
-): void {
-  readBytes(app);
-  app.post('/statements', { bodyLimit: FILE_BYTES_MAXIMUM }, async (request, reply) => {
-    const reader = new QueryReader(request.query);
-    const name = reader.text('file', (text) => textFault(text, TEXT_MAXIMUM)) ?? 'statement';
-    const despiteFaults = reader.oneOf('despite_faults', ['true', 'false']) === 'true';
-    const account = reader.text('account', (text) => textFault(text, TEXT_MAXIMUM));
-    let choices: PartialLayout | undefined;
-    reader.text('csv', (text) => {
-      const read = parseChoices(text.split('|'));
-      if (typeof read === 'string') return read;
-      choices = read;
-      return undefined;
-    });
-    const isConfirmed = reader.oneOf('confirm', ['true', 'false']) === 'true';
-    const encoding = reader.oneOf('encoding', ENCODINGS);
-    reader.refuseOthers();
-    reader.end();
-    const known = await readingOptions(database, offer.settings);
-    const csv = {
-      ...known,
-      ...(encoding && { encoding }),
-      ...(choices && { choices }),
-      ...(account !== undefined && { account }),
-    };
-    const read = await readBeside(bodyOf(request), name, csv);
-    const checked = checkFile(read, offer.settings, isConfirmed, csv);
-    if (isConfirmed) checked.confirmed?.push(...layoutsOf(read, checked.statements));
-    const imported = await importFile(journal, checked, administratorActOf(request), {
-      despiteFaults,
-      dryRun: false,
-    });
-    if (!imported) throw validationFailed(detailsOfFaults(checked.faults));
-    const statements = imported.map(({ id, account, added, booked, known }) => ({
-      ...{ id, account, added, booked, known },
-    }));
-    reply.code(201);
-    return JSON.stringify({
-      data: { object: 'statement_import', statements, faults: checked.faults, notes: checked.notes },
-    });
+/** The endpoint that imports. `offer`: the ways to pay, which name the accounts that statements are of. */
+export const statementImport = ({ database, journal, offer }: AdminParts & { offer: Offer }): ApiEndpoint =>
+  endpoint('POST /admin/statements', {
+    id: 'importStatements',
+    summary: 'Import a file of bank statements',
+    description:
+      'The body is the file as the bank gives it: CAMT.052, 053 or 054, MT940, MT942, OFX or CSV, also in a ZIP archive, at most 64 MB. It is imported whole or not at all. ' +
+      '422 `validation_failed` says what is wrong, by line. What is known already adds nothing, so a repeated call is harmless. ' +
+      '403 `forbidden`: the role of the token is auditor. 409 `conflict`: one of its lines was changed at the same moment; send it again.',
+    may: 'decide',
+    query: {
+      file: shortParameter('The name of the file, for people.'),
+      despite_faults: flagParameter('Import what is right although something is not.'),
+      account: shortParameter('The account of a CSV file that does not name its own.'),
+      csv: parameter(
+        { type: 'string', maxLength: 255 },
+        'How a CSV file is read, as the option `--csv` of the command says it, separated by `|`: `dates=dmy|sign=signed`.',
+        readChoices,
+      ),
+      confirm: flagParameter(
+        'Whether a person has looked how a CSV file is read. A file of an export that is not known by its columns needs it once for each account.',
+      ),
+      encoding: wordParameter(
+        ENCODINGS,
+        'The encoding of a file that does not name its own. Without it the bytes tell.',
+      ),
+    },
+    refusesOthers: true,
+    file: FILE_BYTES_MAXIMUM,
+    answers: { 201: { description: 'Imported.', body: ['StatementImportAnswer', importAnswerSchema] } },
+    errors: ['forbidden', 'payload_too_large', 'validation_failed', 'conflict'],
+    async handle({ request, reply, bytes, query }) {
+      const { file = 'statement', despite_faults, account, csv: choices, confirm = false, encoding } = query;
+      const known = await readingOptions(database, offer.settings);
+      const csv = {
+        ...known,
+        ...(encoding && { encoding }),
+        ...(choices && { choices }),
+        ...(account !== undefined && { account }),
+      };
+      const read = await readBeside(bytes, file, csv);
+      const checked = checkFile(read, offer.settings, confirm, csv);
+      if (confirm) checked.confirmed?.push(...layoutsOf(read, checked.statements));
+      const imported = await importFile(journal, checked, administratorActOf(request), {
+        despiteFaults: despite_faults === true,
+        dryRun: false,
+      });
+      if (!imported) throw validationFailed(detailsOfFaults(checked.faults));
+      const statements = imported.map(({ id, account, added, booked, known }) => ({
+        ...{ id, account, added, booked, known },
+      }));
+      reply.code(201);
+      return JSON.stringify({
+        data: { object: 'statement_import', statements, faults: checked.faults, notes: checked.notes },
+      });
+    },
   });
-}
 
 /** Faults that an error tells, by the line of the file. */
 const FAULTS_TOLD = 100;

@@ -1,19 +1,32 @@
 // Webhook endpoints of all merchants under /admin: how each stands, its deliveries, and one delivery with its attempts.
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { AdminParts } from '../../administrators/admin/parts.ts';
 import { OperationalError } from '../../lib/errors.ts';
-import { textFault } from '../../lib/text.ts';
 import type { Reader } from '../../store/database.ts';
-import { listSchema, listText, pageOf, QueryReader } from '../../web/list.ts';
+import {
+  type ApiEndpoint,
+  endpoint,
+  idCursorParameter,
+  limitParameter,
+  livemodeParameter,
+  shortParameter,
+  wordParameter,
+} from '../../web/endpoint.ts';
+import { listSchema, listText, pageOf } from '../../web/list.ts';
 import { endpointNotFound } from '../change.ts';
 import { DELIVERY_STATUSES, type Delivery, isDeliveryId } from '../delivery.ts';
 import { findAnyDelivery, listDeliveries } from '../delivery-queries.ts';
 import { ENDPOINT_STATES, type Endpoint, type EndpointState, isEndpointId } from '../endpoint.ts';
-import { endpointSchema, presentDeliveries, presentEndpoint, presentWholeDelivery } from '../present.ts';
+import {
+  deliverySchema,
+  endpointSchema,
+  presentDeliveries,
+  presentEndpoint,
+  presentWholeDelivery,
+  wholeDeliverySchema,
+} from '../present.ts';
 import { findEndpoint, findQueue, searchEndpoints } from '../queries.ts';
-
-const TEXT_MAXIMUM = 255;
 
 const merchantEndpointSchema = endpointSchema
   .extend({
@@ -23,11 +36,17 @@ const merchantEndpointSchema = endpointSchema
       .describe('`failing`: the endpoint is enabled, and its last attempt failed.'),
   })
   .meta({ id: 'MerchantEndpoint' });
-export const merchantEndpointAnswerSchema = z.strictObject({ data: merchantEndpointSchema });
-export const merchantEndpointListSchema = listSchema(merchantEndpointSchema);
+const merchantEndpointListSchema = listSchema(merchantEndpointSchema);
 
-export type WithEndpointId = { Params: { endpoint_id: string } };
-export type WithDeliveryId = { Params: { delivery_id: string } };
+/** The answers about one endpoint, and about one delivery. */
+export const ENDPOINT_ANSWER = [
+  'MerchantEndpointAnswer',
+  z.strictObject({ data: merchantEndpointSchema }),
+] as const;
+export const DELIVERY_ANSWER = ['DeliveryAnswer', z.strictObject({ data: wholeDeliverySchema })] as const;
+
+type WithEndpointId = { Params: { endpoint_id: string } };
+type WithDeliveryId = { Params: { delivery_id: string } };
 
 /** The endpoint that the path names, of any merchant. Throws `not_found`. */
 export async function anyEndpoint(
@@ -67,52 +86,69 @@ export async function deliveryText(database: Reader, delivery: Delivery): Promis
   return JSON.stringify({ data: await presentWholeDelivery(database, delivery) });
 }
 
-/** Adds the routes to `app`, whose requests carry a principal by now. */
-export function addWebhookReads(app: FastifyInstance, { database }: AdminParts): void {
-  async function list(request: FastifyRequest) {
-    const { after, limit, ...filter } = parseEndpointsQuery(request.query);
-    const found = await searchEndpoints(database, filter, after, limit + 1);
-    const { page, next } = pageOf(found, limit);
-    const items = page.map((one) => JSON.stringify(presented(one, one.failing_since)));
-    return listText(items, next);
-  }
+const OTHERS = 'A parameter that is none of these is an error.';
 
-  async function deliveries(request: FastifyRequest<WithEndpointId>) {
-    const { before, limit, ...filter } = parseDeliveriesQuery(request.query);
-    const { id } = await anyEndpoint(database, request);
-    const found = await listDeliveries(database, id, filter, before, limit + 1);
-    const { page, next } = pageOf(found, limit);
-    const shown = await presentDeliveries(database, page);
-    const items = shown.map((delivery) => JSON.stringify(delivery));
-    return listText(items, next);
-  }
-
-  app.get('/webhook_endpoints', list);
-  app.get('/webhook_endpoints/:endpoint_id', async (request: FastifyRequest<WithEndpointId>) => {
-    return await endpointText(database, await anyEndpoint(database, request));
-  });
-  app.get('/webhook_endpoints/:endpoint_id/deliveries', deliveries);
-  app.get('/deliveries/:delivery_id', async (request: FastifyRequest<WithDeliveryId>) => {
-    return await deliveryText(database, await anyDelivery(database, request));
-  });
-}
-
-/** Checks the list's query. Throws `validation_failed` with every fault, and where it has a parameter that is none of these. */
-function parseEndpointsQuery(query: unknown) {
-  const reader = new QueryReader(query);
-  const merchant_id = reader.text('merchant', (text) => textFault(text, TEXT_MAXIMUM));
-  const livemode = reader.oneOf('livemode', ['true', 'false']);
-  const state = reader.oneOf('state', ENDPOINT_STATES);
-  const { limit, place: after } = reader.lastPage(isEndpointId);
-  const mode = livemode && (livemode === 'true' ? ('live' as const) : ('test' as const));
-  return { merchant_id, mode, state, limit, after };
-}
-
-/** Checks the list's query likewise. */
-function parseDeliveriesQuery(query: unknown) {
-  const reader = new QueryReader(query);
-  const status = reader.oneOf('status', DELIVERY_STATUSES);
-  const payment_id = reader.text('payment_id', (text) => textFault(text, TEXT_MAXIMUM));
-  const { limit, place: before } = reader.lastPage(isDeliveryId);
-  return { status, payment_id, limit, before };
-}
+/** The endpoints that list and read. */
+export const webhookReads = ({ database }: AdminParts): ApiEndpoint[] => [
+  endpoint('GET /admin/webhook_endpoints', {
+    id: 'listWebhookEndpointsOfMerchants',
+    summary: 'Webhook endpoints of all merchants',
+    description: `Oldest first. Secrets are never shown. ${OTHERS}`,
+    may: 'read',
+    query: {
+      merchant: shortParameter('Only those of the merchant with this id.'),
+      livemode: livemodeParameter('Only live ones, or only test ones.'),
+      state: wordParameter(ENDPOINT_STATES, 'Only those in this state.'),
+      limit: limitParameter,
+      cursor: idCursorParameter(isEndpointId),
+    },
+    refusesOthers: true,
+    answers: { 200: { body: ['MerchantEndpointList', merchantEndpointListSchema] } },
+    errors: ['validation_failed'],
+    async handle({ query: { merchant: merchant_id, livemode: mode, state, limit, cursor: after } }) {
+      const found = await searchEndpoints(database, { merchant_id, mode, state }, after, limit + 1);
+      const { page, next } = pageOf(found, limit);
+      const items = page.map((one) => JSON.stringify(presented(one, one.failing_since)));
+      return listText(items, next);
+    },
+  }),
+  endpoint('GET /admin/webhook_endpoints/{endpoint_id}', {
+    id: 'readWebhookEndpointOfMerchant',
+    summary: 'A webhook endpoint, without its secret',
+    may: 'read',
+    answers: { 200: { body: ENDPOINT_ANSWER } },
+    errors: ['not_found'],
+    handle: async ({ request }) => endpointText(database, await anyEndpoint(database, request)),
+  }),
+  endpoint('GET /admin/webhook_endpoints/{endpoint_id}/deliveries', {
+    id: 'listDeliveriesOfMerchant',
+    summary: 'The deliveries to a webhook endpoint',
+    description: `Newest first. Deliveries are kept for 30 days. ${OTHERS}`,
+    may: 'read',
+    query: {
+      status: wordParameter(DELIVERY_STATUSES, 'Only those in this status.'),
+      payment_id: shortParameter('Only events of this payment.'),
+      limit: limitParameter,
+      cursor: idCursorParameter(isDeliveryId),
+    },
+    refusesOthers: true,
+    answers: { 200: { body: ['DeliveryList', listSchema(deliverySchema)] } },
+    errors: ['not_found', 'validation_failed'],
+    async handle({ request, query: { limit, cursor: before, ...filter } }) {
+      const { id } = await anyEndpoint(database, request);
+      const found = await listDeliveries(database, id, filter, before, limit + 1);
+      const { page, next } = pageOf(found, limit);
+      const shown = await presentDeliveries(database, page);
+      const items = shown.map((delivery) => JSON.stringify(delivery));
+      return listText(items, next);
+    },
+  }),
+  endpoint('GET /admin/deliveries/{delivery_id}', {
+    id: 'readDeliveryOfMerchant',
+    summary: 'A delivery with its attempts',
+    may: 'read',
+    answers: { 200: { body: DELIVERY_ANSWER } },
+    errors: ['not_found'],
+    handle: async ({ request }) => deliveryText(database, await anyDelivery(database, request)),
+  }),
+];
