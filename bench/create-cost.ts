@@ -19,9 +19,9 @@ const CHECKED = 'withIdempotencyKeyChecked(request, () => parsePaymentRequest(bo
 const WANTED = `{ ...(body as any), amount_minor: 4990, locale: null, expires_in: null }`;
 const INDEXES = ['payments_by_reference', 'payments_by_status', 'payments_pending', 'payments_by_amount'];
 const MORE_INDEXES = [...INDEXES, 'audit_entries_by_subject', 'seals_by_last_entry'];
-const LAST_TABLE = 'create table payment_stretches (';
+const LAST_TABLE = 'create table webhook_attempts (';
 const withoutIndexes = (names: readonly string[]): Change => [
-  'src/store/migrations/0010-payment-stretches.sql',
+  'src/store/migrations/0001-schema.sql',
   LAST_TABLE,
   `${names.map((name) => `drop index ${name};`).join('\n')}\n${LAST_TABLE}`,
 ];

@@ -3,7 +3,7 @@ import type { Principal } from '../src/administrators/administrator.ts';
 import { createAdministrator } from '../src/administrators/manage.ts';
 import { setCookie } from '../src/administrators/pages/cookies.ts';
 import { hashPassword } from '../src/administrators/password.ts';
-import { cookieValue, type Session } from '../src/administrators/session.ts';
+import { cookieValue } from '../src/administrators/session.ts';
 import { completeSetUp } from '../src/administrators/set-up.ts';
 import { Journal } from '../src/journal/journal.ts';
 import type { KeyRing } from '../src/journal/keys/key-ring.ts';
@@ -35,7 +35,7 @@ export async function seedReview(storage: string, count: number): Promise<Review
   const journal = new Journal(database, systemClock);
   const place = { storage, secrets_key_file: null, secrets_keys: null };
   const ring = await openRing(database, place, systemClock);
-  const { principal, secret, session } = await addAdministrator(journal, ring);
+  const { principal, secret } = await addAdministrator(journal, ring);
   const pending = await database.query<{ id: string }>(
     "select id from payments where status = 'pending' order by id",
   );
@@ -55,15 +55,13 @@ export async function seedReview(storage: string, count: number): Promise<Review
   await database.close();
   return {
     waiting: ids.filter((id, i) => !isDecided(id, i)),
-    cookie: () =>
-      setCookie('session', cookieValue(ring, secret, session, systemClock.now()), AT).split(';')[0]!,
+    cookie: () => setCookie('session', cookieValue(ring, secret, systemClock.now()), AT).split(';')[0]!,
   };
 }
 
 interface SignedIn {
   principal: Principal;
   secret: string;
-  session: Session;
 }
 
 /** An administrator who was just set up, and so is signed in. */
@@ -82,7 +80,7 @@ async function addAdministrator(journal: Journal, ring: KeyRing): Promise<Signed
   const { id, name, email, role } = administrator;
   const { secret, session } = signedIn!;
   const actor = `administrator:${id}`;
-  return { principal: { id, name, email, role, actor, session: session.id, token: null }, secret, session };
+  return { principal: { id, name, email, role, actor, session: session.id, token: null }, secret };
 }
 
 /** What a customer sends by bank transfer, most of them once, a few again and again. */

@@ -282,7 +282,7 @@ export const GUARDS: readonly Guard[] = [
     matter: 'permission',
     keeps: 'a form of another site does nothing with a payment',
     file: 'checkout/form-guard.ts',
-    text: "return ring.isMac('checkout form', stated, sent.get('token') ?? '', payment) ? action : undefined;",
+    text: "return ring.isMac('checkout form', stated, sent.get('token') ?? '') ? action : undefined;",
     broken: 'return action;',
     red: ['checkout/forgery'],
   },

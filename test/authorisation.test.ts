@@ -413,7 +413,7 @@ describe('who may do what', () => {
     const { secret, session } = await service.service.journal.commit((transaction) =>
       startSession(transaction, id, 'totp', null),
     );
-    const value = cookieValue(service.service.ring, secret, session, service.clock.now());
+    const value = cookieValue(service.service.ring, secret, service.clock.now());
     const [cookie] = setCookie('session', value, service.service.baseUrl).split(';');
     const token = /value="([^"]+)"/.exec(String(tokenField({ kind: 'session', secret })))![1]!;
     const actor = `administrator:${id}`;

@@ -26,7 +26,7 @@ export const ADMINISTRATORS = table('administrators', {
   role: text<Role>(),
   /** argon2id as a PHC string; nothing until it is set up. */
   password: textOrNull(),
-  /** Sealed by the key ring: `openTotpSecret`. In base 32 in rows of the version before that are not sealed yet. */
+  /** Sealed by the key ring: `openTotpSecret`. */
   totp_secret: textOrNull(),
   /** The last time step whose code was taken: it and those before are spent. */
   totp_step: integerOrNull(),

@@ -4,7 +4,7 @@ import { sha256 } from '../lib/secrets.ts';
 import { asciiDigits } from '../lib/text.ts';
 
 const COUNT = 10;
-/** 120 bits, too many to try out, also against a digest. Older codes of 16 characters still work. */
+/** 120 bits, too many to try out, also against a digest. */
 const CHARACTERS = 24;
 const GROUP = /.{4}(?!$)/g;
 

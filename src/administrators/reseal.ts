@@ -1,7 +1,7 @@
-// Seals the secrets of authenticator apps with the current key: plain ones of the version before, and those sealed with older keys.
+// Seals the secrets of authenticator apps with the current key, and clears those whose key is lost.
 
 import type { Journal } from '../journal/journal.ts';
-import { isSealed, type KeyRing, sealedWith } from '../journal/keys/key-ring.ts';
+import { type KeyRing, sealedWith } from '../journal/keys/key-ring.ts';
 import { isAsRecorded } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import type { Database, Reader } from '../store/database.ts';
@@ -17,7 +17,7 @@ interface Secret {
   /** `adm_…`. */
   id: string;
   email: string;
-  /** The key's id; null for a plain secret. */
+  /** The key's id; null if it is not sealed, which only another hand can have done. */
   key: string | null;
 }
 
@@ -39,9 +39,8 @@ export async function resealTotpSecrets(
   ring: KeyRing,
 ): Promise<{ sealed: number; left: string[] }> {
   const isDue = (key: string | null) => key !== ring.current;
-  const { done, left } = await changeEach(database, journal, isDue, async (transaction, found, secret) => {
-    const plain = isSealed(secret) ? openTotpSecret(ring, found, 0)! : secret;
-    const totp_secret = await sealTotpSecret(transaction, ring, found, plain);
+  const { done, left } = await changeEach(database, journal, isDue, async (transaction, found) => {
+    const totp_secret = await sealTotpSecret(transaction, ring, found, openTotpSecret(ring, found)!);
     const changed = await changeAdministrator(transaction, found.id, found.version, { totp_secret });
     if (changed) await recordAdministrator(transaction, ACT, TOTP_SEALED, changed, { key: ring.current });
     return changed !== undefined; // if not, it was changed meanwhile: the next run does it
@@ -69,7 +68,7 @@ export async function clearTotpSecrets(
 }
 
 /**
- * Runs `change` for each administrator whose secret `isDue` by its key, with the row and the secret as they are then. Each is one journal
+ * Runs `change` for each administrator whose secret `isDue` by its key, with the row as it is then. Each is one journal
  * transaction with an entry, so a kill leaves whole rows and the next run does the rest. Returns the e-mail addresses of those that
  * `change` says it changed, and of rows that are not as the history left them.
  */
@@ -77,7 +76,7 @@ async function changeEach(
   database: Database,
   journal: Journal,
   isDue: (key: string | null) => boolean,
-  change: (transaction: Transaction, found: Administrator, secret: string) => Promise<boolean>,
+  change: (transaction: Transaction, found: Administrator) => Promise<boolean>,
 ): Promise<{ done: string[]; left: string[] }> {
   const done: string[] = [];
   const left: string[] = [];
@@ -86,7 +85,7 @@ async function changeEach(
       const found = await findAdministrator(transaction, id);
       if (!found?.totp_secret || !isDue(sealedWith(found.totp_secret) ?? null)) return undefined;
       if (!(await isAsRecorded(transaction, ADMINISTRATORS, found))) return left;
-      return (await change(transaction, found, found.totp_secret)) ? done : undefined;
+      return (await change(transaction, found)) ? done : undefined;
     }, id);
     list?.push(email);
   }

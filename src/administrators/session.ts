@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Act } from '../journal/audit-entry.ts';
 import { newSalt } from '../journal/audit-entry.ts';
-import type { Aged, KeyRing } from '../journal/keys/key-ring.ts';
+import type { KeyRing } from '../journal/keys/key-ring.ts';
 import { changeRow, type Facts, isAsRecorded, readRecorded, recordNewRow } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { timeOrderedId } from '../lib/ids.ts';
@@ -31,9 +31,9 @@ const CLOCK_SKEW_MS = MINUTE_MS;
  * A cookie holds the session's secret and the time of its last use, with a MAC whose key is not in the cookie. So an old cookie cannot be
  * given a newer time.
  */
-export function cookieValue(ring: KeyRing, secret: string, session: Aged, nowMs: number): string {
+export function cookieValue(ring: KeyRing, secret: string, nowMs: number): string {
   const seen = Math.floor(nowMs / SECOND_MS);
-  return `${secret}.${seen}.${ring.mac('session seen', seenText(secret, seen), session)}`;
+  return `${secret}.${seen}.${ring.mac('session seen', seenText(secret, seen))}`;
 }
 
 const seenText = (secret: string, seen: number) => `seen ${secret} ${seen}`;
@@ -62,10 +62,9 @@ export async function openCookie(
   if (age > SESSION_IDLE_MS || age < -CLOCK_SKEW_MS) return undefined;
   const found = await findOwned(database, secret!, nowMs);
   if (!found) return undefined;
-  const { principal, session } = found;
-  if (!ring.isMac('session seen', seenText(secret!, seen), seal!, session)) return undefined;
-  const refreshed = age >= REFRESH_MS ? cookieValue(ring, secret!, session, nowMs) : undefined;
-  return { principal, secret: secret!, refreshed };
+  if (!ring.isMac('session seen', seenText(secret!, seen), seal!)) return undefined;
+  const refreshed = age >= REFRESH_MS ? cookieValue(ring, secret!, nowMs) : undefined;
+  return { principal: found.principal, secret: secret!, refreshed };
 }
 
 /** Whose session has this secret, if it has neither ended nor expired and they are not disabled. Throws `DatabaseError`. */

@@ -135,7 +135,7 @@ export async function completeWithCode(
   return complete(parts, ticket, { requestId, caller }, async ({ administrator }, now) => {
     const { totp_step, recovery_codes } = administrator;
     if (/^[\p{Nd}\s]{6,12}$/u.test(code.trim())) {
-      const secret = openTotpSecret(parts.ring, administrator, now);
+      const secret = openTotpSecret(parts.ring, administrator);
       const step = secret === null ? undefined : acceptedStep(secret, code, now, totp_step);
       return step === undefined ? undefined : { factor: 'totp', change: { totp_step: step } };
     }

@@ -1,7 +1,7 @@
 // The secret of an administrator's authenticator app as the store holds it: sealed by the key ring, for their row alone.
 
 import { SecretKeysUnfit } from '../journal/keys/key-file.ts';
-import { type Cell, isSealed, type KeyRing } from '../journal/keys/key-ring.ts';
+import type { Cell, KeyRing } from '../journal/keys/key-ring.ts';
 import { holdStoredKey } from '../journal/keys/queries.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { unavailable } from '../lib/errors.ts';
@@ -24,15 +24,14 @@ export async function sealTotpSecret(
 }
 
 /**
- * The secret in base 32; null if they have none. A plain one, which a node of the version before wrote, is taken for a day after the
- * upgrade. Throws `unavailable` if this node lacks the key, and `Error` if the text was changed or belongs to another row.
+ * The secret in base 32; null if they have none. Throws `unavailable` if this node lacks the key, and `Error` if the text was changed,
+ * is not sealed or belongs to another row.
  */
 export function openTotpSecret(
   ring: KeyRing,
   { id, totp_secret }: Pick<Administrator, 'id' | 'totp_secret'>,
-  now: number,
 ): string | null {
-  if (totp_secret === null || (!isSealed(totp_secret) && ring.isBeside(now))) return totp_secret;
+  if (totp_secret === null) return null;
   try {
     return ring.open(cellOf(id), totp_secret);
   } catch (error) {

@@ -18,7 +18,7 @@ function statement({ id }: Payment, action: Action, terms: readonly string[]): s
 
 /** The fields of a form that say which action it is and that it is ours. */
 export function hiddenToken(ring: KeyRing, payment: Payment, action: Exclude<Action, 'submit'>): Html {
-  return hidden({ action, token: ring.mac('checkout form', statement(payment, action, []), payment) });
+  return hidden({ action, token: ring.mac('checkout form', statement(payment, action, [])) });
 }
 
 /**
@@ -26,7 +26,7 @@ export function hiddenToken(ring: KeyRing, payment: Payment, action: Exclude<Act
  * what is kept is what they were shown, whatever the configuration says by the time they send it.
  */
 export function submitToken(ring: KeyRing, payment: Payment, method: string, shown: string | null): string {
-  return ring.mac('checkout form', statement(payment, 'submit', [method, shown ?? '']), payment);
+  return ring.mac('checkout form', statement(payment, 'submit', [method, shown ?? '']));
 }
 
 /** The action of a form that is ours, for this payment and method; nothing for any other. */
@@ -40,7 +40,7 @@ export function actionOf(
   if (!action) return undefined;
   const terms = action === 'submit' ? [method ?? '', sent.get('shown') ?? ''] : [];
   const stated = statement(payment, action, terms);
-  return ring.isMac('checkout form', stated, sent.get('token') ?? '', payment) ? action : undefined;
+  return ring.isMac('checkout form', stated, sent.get('token') ?? '') ? action : undefined;
 }
 
 /** The instructions that the customer was shown, from a form whose token was right. */

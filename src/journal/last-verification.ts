@@ -26,13 +26,7 @@ export function keepVerification(storage: string, { at, intact, acknowledged }: 
 /** The newest; undefined where the history was never verified from this storage directory. */
 export function lastVerification(storage: string): LastVerification | undefined {
   try {
-    // A file that an earlier version wrote has no `acknowledged`.
-    const {
-      at,
-      intact,
-      acknowledged = 0,
-    } = JSON.parse(readFileSync(join(storage, FILE), 'utf8')) as LastVerification;
-    return { at, intact, acknowledged };
+    return JSON.parse(readFileSync(join(storage, FILE), 'utf8')) as LastVerification;
   } catch {
     return undefined;
   }

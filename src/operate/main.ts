@@ -32,7 +32,6 @@ import { KeyPairUnfit, type LoadedKeyPair, loadKeyPair } from './checks/key-pair
 import { type Configuration, ConfigurationError, installationOf } from './config.ts';
 import { openListeners, openMetrics } from './listeners.ts';
 import type { Measurements } from './metrics/measurements.ts';
-import { sealAtRest } from './seal-at-rest.ts';
 import { webhookRules } from './settings/webhook-endpoints.ts';
 import { surfaceSettings } from './surface-settings.ts';
 import { Undo } from './undo.ts';
@@ -104,7 +103,6 @@ async function start(configuration: Configuration, parts: StartParts, undo: Undo
   const directory = new Directory(configuration.merchants, {
     testOnly: configuration.environment === 'development',
   });
-  await sealAtRest({ database, journal, ring }, log);
   const follower = await startFollowing({ ...base, directory, webhooks }, parts);
   const { keyUses, tally } = startCounters(journal, parts, undo);
   const offer = new Offer(configuration.methods, directory);

@@ -15,7 +15,7 @@ const LIST_EVERY_MS = 500;
 const LISTED_AT_ONCE = 16;
 /** Stretches of a tenant that one statement gives. */
 const STRETCHES = 32;
-/** Entries beyond the listed stretches that a read looks through. More are there only while an older store is listed for the first time. */
+/** Maximum number of entries beyond the listed stretches that a read looks through. More are there only if listing failed for long. */
 const UNLISTED_MAXIMUM = 20_000;
 /** The name that listing is put in order by: every node writes the same rows. */
 const ROW = 'payment_stretches';
@@ -23,7 +23,7 @@ const ROW = 'payment_stretches';
 /**
  * Up to `limit` entries about a tenant's payments behind number `after`, by number. Nothing is missed and nothing comes twice, whichever
  * nodes write: an entry gets its number under a lock that is held until its commit, so no entry appears behind one with a higher number.
- * Throws `unavailable` while the stretches of an older store are listed for the first time, and `DatabaseError`.
+ * Throws `unavailable` if listing is far behind, and `DatabaseError`.
  */
 export async function historyOf(
   database: Reader,
@@ -62,7 +62,7 @@ export async function listFullStretches(database: Reader, journal: Journal): Pro
   return last - first + 1;
 }
 
-/** Lists stretches as they fill up, until stopped. A store of an older version is listed from its first entry on. */
+/** Lists stretches as they fill up, until stopped. */
 export function startListing(database: Database, journal: Journal, log: Logger): { stop(): Promise<void> } {
   let stopping = false;
   const list = inSequence(

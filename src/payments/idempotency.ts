@@ -159,8 +159,7 @@ function saltedDigest(salt: string, request: string): string {
 }
 
 function isDigestOf(kept: string, request: string): boolean {
-  const dot = kept.indexOf('.');
-  return kept === (dot === -1 ? request : saltedDigest(kept.slice(0, dot), request)); // stores made before have no salt
+  return kept === saltedDigest(kept.slice(0, kept.indexOf('.')), request);
 }
 
 /** Waits until a promise is settled either way, `ms` milliseconds at most. */

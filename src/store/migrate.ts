@@ -17,7 +17,7 @@ interface Migration {
   sql: string;
 }
 
-/** The migrations this program knows, in order: `0001-journal.sql` is version 1. */
+/** The migrations this program knows, in order: `0001-schema.sql` is version 1. */
 export function knownMigrations(): Migration[] {
   return readdirSync(FOLDER)
     .filter((file) => file.endsWith('.sql'))

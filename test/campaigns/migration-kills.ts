@@ -2,7 +2,7 @@
 import { openDatabase } from '../../src/store/open.ts';
 import { start } from '../support/command.ts';
 import { writeConfiguration } from '../support/harness.ts';
-import { copyProgram, type ProgramCopy } from '../support/program-copy.ts';
+import type { ProgramCopy } from '../support/program-copy.ts';
 import type { Store } from '../support/stores.ts';
 
 /** The program runs a migration as one text; this one does so statement by statement, and is told where to die. */
@@ -39,11 +39,9 @@ export interface Kill {
   afterMs: number;
 }
 
-/** The program that dies where it is told. */
-export function mortalProgram(): ProgramCopy {
-  const program = copyProgram();
+/** Makes a copy of the program die where it is told. */
+export function makeMortal(program: ProgramCopy): void {
   program.change('src/store/migrate.ts', WHOLE, STEPWISE);
-  return program;
 }
 
 /** Migrates a store until the kill. Returns whether that fell inside the migration: begun, and not committed. */

@@ -1,31 +1,21 @@
 // Upgrades: the schema comes up to date while the version before serves, and a kill in the middle of a migration leaves nothing of it.
 import assert from 'node:assert/strict';
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { readCheckpoints } from '../../src/journal/checkpoint.ts';
-import { type Verification, verifyHistory } from '../../src/journal/verify.ts';
-import { copyDurably, type FileDigest } from '../../src/lib/durable-files.ts';
-import { ROW_CHECKS } from '../../src/operate/checks/row-checks.ts';
-import { knownMigrations, migrate } from '../../src/store/migrate.ts';
-import { openDatabase } from '../../src/store/open.ts';
-import { schemaFaults } from '../../src/store/schema.ts';
+import { knownMigrations } from '../../src/store/migrate.ts';
 import { backupPlace } from '../support/backups.ts';
 import { start } from '../support/command.ts';
 import { freePort } from '../support/free-ports.ts';
-import { KEY, writeConfiguration } from '../support/harness.ts';
+import { KEY, startHarness, writeConfiguration } from '../support/harness.ts';
 import { loadClient } from '../support/load-client.ts';
 import type { ProgramCopy } from '../support/program-copy.ts';
-import { verifySqlite } from '../support/read-only-store.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
 import { type ServerProcess, startServerProcess } from '../support/server-process.ts';
 import { ENGINES, type Engine, type Store, temporaryStore } from '../support/stores.ts';
 import { CrashLoad } from './crash-load.ts';
-import { type Kill, killMigration, mortalProgram } from './migration-kills.ts';
+import { type Kill, killMigration, makeMortal } from './migration-kills.ts';
 import { NEXT_MIGRATION, nextVersion } from './next-version.ts';
-import { PAST_PAYMENTS, type Past, pastStores } from './past-stores.ts';
 import { Watch } from './watched-client.ts';
 
 const CLIENTS = 32;
@@ -147,29 +137,45 @@ describe('the next version migrates while this one serves, and takes over', () =
 const KILLS = Number(process.env.COUNTERFOIL_RUNS) || 0;
 /** A migration of a small store takes some ten milliseconds: a kill that is to fall anywhere in it comes within that. */
 const KILL_WITHIN_MS = 8;
+const PAYMENTS = 30;
 
-describe('a store of an older version', () => {
-  let past: Past;
-  let program: ProgramCopy;
+type Place = Pick<Store, 'storage' | 'database_url'>;
+
+describe('the next version', () => {
+  let next: ProgramCopy;
   before(async () => {
     console.log(
       `upgrade: seed ${random.seed} (COUNTERFOIL_SEED), ${KILLS || 'few'} kills (COUNTERFOIL_RUNS)`,
     );
-    past = await pastStores();
-    program = mortalProgram();
+    next = await nextVersion();
+    makeMortal(next);
   });
-  after(async () => {
-    program.remove();
-    await past.remove();
-  });
+  after(() => next.remove());
 
+  /** Runs a command of the next version. */
+  const command = async ({ storage, database_url }: Place, ...args: string[]) => {
+    const running = start(process.execPath, [next.command, ...args], {
+      env: { ...next.env, COUNTERFOIL_STORAGE: storage, DATABASE_URL: database_url ?? '' },
+    });
+    const { code } = await running.ended;
+    return { code, stdout: running.stdout, stderr: running.stderr };
+  };
+  const verifiedPayments = async (store: Place, config: string) => {
+    const { code, stdout, stderr } = await command(store, 'audit', 'verify', '--json', '--config', config);
+    assert.equal(code, 0, stdout + stderr);
+    return JSON.parse(stdout).payments;
+  };
+
+  // The last meets a store that this version served; those before it make an empty one.
   const migrations = knownMigrations().map(({ version }) => version);
+  const last = migrations.length + 1;
   for (const engine of ENGINES) {
-    test(`on ${engine} comes up to date at the next start, wherever in a migration a program was killed`, {
+    test(`on ${engine} brings a store up to date at its next start, wherever in a migration it was killed`, {
       timeout: Infinity,
     }, async (context) => {
-      const few = engine === 'sqlite' ? migrations : [random.pick(migrations)];
-      const killed = KILLS > 0 ? migrations.flatMap((one) => Array<number>(KILLS).fill(one)) : few;
+      const all = [...migrations, last];
+      const few = engine === 'sqlite' ? all : [random.pick(all)];
+      const killed = KILLS > 0 ? all.flatMap((one) => Array<number>(KILLS).fill(one)) : few;
       let inside = 0;
       for (const [index, migration] of killed.entries()) {
         const how = index % 2 === 0 ? 'now' : 'later';
@@ -179,11 +185,12 @@ describe('a store of an older version', () => {
           how,
           afterMs: random.between(0, KILL_WITHIN_MS),
         };
-        const store = await past.store(engine, migration - 1);
+        const store = migration === last ? await servedStore(engine) : await temporaryStore(engine);
+        const config = writeConfiguration(store);
         try {
-          if (await killMigration(program, store, kill)) inside++;
-          const { payments } = await upToDate(store);
-          assert.equal(payments, migration > 2 ? PAST_PAYMENTS : 0);
+          if (await killMigration(next, store, kill)) inside++;
+          assert.equal((await command(store, 'migrate', '--config', config)).code, 0);
+          assert.equal(await verifiedPayments(store, config), migration === last ? PAYMENTS : 0);
         } catch (error) {
           throw new Error(`seed ${random.seed}, ${JSON.stringify(kill)}`, { cause: error });
         } finally {
@@ -197,23 +204,21 @@ describe('a store of an older version', () => {
     });
   }
 
-  test('a backup of an older version comes up to date when it is restored; this version makes none of it', async () => {
-    const store = await past.store('sqlite', knownMigrations().length - 1);
+  test('restores a backup of this version up to date, and makes none of a store that it has not migrated', async () => {
+    const store = await servedStore('sqlite');
     const place = backupPlace(store);
     try {
-      const refused = await place.command(['backup', place.folder]);
+      const backup = await place.backUp();
+      const refused = await command(store, 'backup', place.folder, '--config', place.config);
       assert.equal(refused.code, 1);
       assert.match(
         refused.stderr,
-        /schema is of version \d+, this program's is \d+: back it up with the program that serves it\. The copy was not kept/,
+        /schema is of version \d+, this program's is \d+: back it up with the program that serves it/,
       );
-      const storage = place.freshStorage();
-      const { code, stderr } = await place.command(['restore', await olderBackup(store)], storage);
-      assert.deepEqual([code, stderr], [0, '']);
-      assert.equal(
-        (await verifySqlite(join(storage, 'counterfoil.sqlite'), storage)).payments,
-        PAST_PAYMENTS,
-      );
+      const restored = { storage: place.freshStorage(), database_url: null };
+      const done = await command(restored, 'restore', backup, '--config', place.config);
+      assert.deepEqual([done.code, done.stderr], [0, '']);
+      assert.equal(await verifiedPayments(restored, place.config), PAYMENTS);
     } finally {
       place.remove();
       await store.drop();
@@ -221,35 +226,13 @@ describe('a store of an older version', () => {
   });
 });
 
-/** What the version of a store would have made of it: a backup whose list names the schema that it has. */
-async function olderBackup({ storage }: Store): Promise<string> {
-  const backup = join(storage, '2026-01-01T000000Z');
-  mkdirSync(backup, { mode: 0o700 });
-  const files: Record<string, FileDigest> = {};
-  for (const name of readdirSync(storage).filter((one) => /^(counterfoil\.sqlite|checkpoint.*)$/.test(one)))
-    files[name] = await copyDurably(join(storage, name), join(backup, name));
-  const list = {
-    ...{ made_at: '2026-01-01T00:00:00+00:00', version: '0.0.0', engine: 'sqlite', storage, files },
-    ...{ schema: knownMigrations().length - 1, entries: PAST_PAYMENTS, seals: PAST_PAYMENTS },
-    ...{
-      newest_entry_at: null,
-      first_seal: null,
-      newest_seal: null,
-      keys: { checkpoint: null, secrets: [] },
-    },
-  };
-  writeFileSync(join(backup, 'backup.json'), JSON.stringify(list));
-  return backup;
-}
-
-/** Completes the migrations, as a start does, and verifies schema and history. */
-async function upToDate(store: Store): Promise<Verification> {
-  const database = await openDatabase(store, () => {});
-  try {
-    await migrate(database);
-    assert.deepEqual(await database.snapshot((view) => schemaFaults(view, store.engine)), []);
-    return await verifyHistory(database, readCheckpoints(store.storage), ROW_CHECKS);
-  } finally {
-    await database.close();
+/** A store that this version served: payments, some of them cancelled, with stored responses. */
+async function servedStore(engine: Engine): Promise<Store> {
+  const harness = await startHarness(engine);
+  for (let i = 0; i < PAYMENTS; i++) {
+    const { id } = await harness.create({}, { headers: { 'idempotency-key': `key-${i}` } });
+    if (i % 3 === 0) await harness.request(`/v1/payments/${id}/cancel`, { method: 'POST' });
   }
+  await harness.stop();
+  return harness.store;
 }

@@ -42,8 +42,8 @@ for (const engine of ENGINES) {
       });
 
     test('rows whose fields stand in different orders are each written by their names', async () => {
-      const key = { beside_until: 0, created_at: 1, id: 'one', removed_at: null };
-      const other = { id: 'two', removed_at: 4, created_at: 2, beside_until: 3 };
+      const key = { created_at: 1, id: 'one', removed_at: null };
+      const other = { id: 'two', removed_at: 4, created_at: 2 };
       await store.journal.commit((transaction) => {
         transaction.insert(SECRET_KEYS, key);
         transaction.insert(SECRET_KEYS, other);

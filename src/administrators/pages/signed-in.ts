@@ -37,11 +37,11 @@ export async function deviceOf(
 /** The cookies of a browser after a sign-in. */
 export function signedInCookies(
   { baseUrl, ring }: Pick<ConsolePlace, 'baseUrl' | 'ring'>,
-  { secret, session, administrator }: SignedIn,
+  { secret, administrator }: SignedIn,
   now: number,
 ): string[] {
   return [
-    setCookie('session', cookieValue(ring, secret, session, now), baseUrl),
+    setCookie('session', cookieValue(ring, secret, now), baseUrl),
     deviceCookie({ baseUrl, ring }, administrator, now),
   ];
 }

@@ -18,7 +18,7 @@ const RECORDED_KEYS = {
 };
 
 /** Records a change of a key. Throws what `recordRow` does. */
-export function recordKey(
+function recordKey(
   transaction: Transaction,
   act: Act,
   action: string,
@@ -45,20 +45,19 @@ export async function isFirstUntold(
   stored: readonly StoredSecretKey[],
 ): Promise<boolean> {
   const [first, second] = stored;
-  if (!first || second || first.beside_until !== 0 || first.removed_at !== null) return false;
+  if (!first || second || first.removed_at !== null) return false;
   return (await entriesOf(database, SECRET_KEY_PREFIX + first.id)).length === 0;
 }
 
-/** Makes `id` the key to seal with. The new row keeps the day of grace of the first. */
+/** Makes `id` the key to seal with. */
 export async function useKey(transaction: Transaction, act: Act, id: string): Promise<void> {
   const stored = await storedSecretKeys(transaction);
   const [first, newest] = [stored[0]!, stored.at(-1)!];
   if (await isFirstUntold(transaction, stored))
     await recordKey(transaction, act, 'secrets.key_recorded', first);
-  const { beside_until } = first;
   // The key with the latest `created_at` is the current one, also if the clock went back.
   const created_at = Math.max(transaction.now, newest.created_at + 1);
-  const row: StoredSecretKey = { id, created_at, beside_until, removed_at: null };
+  const row: StoredSecretKey = { id, created_at, removed_at: null };
   transaction.insert(SECRET_KEYS, row);
   await recordKey(transaction, act, 'secrets.key_used', row);
 }

@@ -18,29 +18,12 @@ export interface Cell {
 /** What a MAC is for. Each has keys of its own, so that no MAC passes for another. */
 type Purpose = 'sign-in ticket' | 'device' | 'session seen' | 'passkey challenge' | 'checkout form';
 
-/**
- * The row that a MAC is about. The version before had the row's salt as the key. So that its nodes may serve beside this one, rows
- * from before a store had keys, and from a day after, keep that key until they end.
- */
-export interface Aged {
-  salt: string;
-  /** Milliseconds since 1970. */
-  created_at: number;
-}
-
 /** What a store says of its keys. */
 export interface KeyOrders {
   /** The id of the key to seal with. */
   current: string;
   /** Ids of keys that count no more, even if they are still kept somewhere. */
   removed: readonly string[];
-  /** Rows from before this moment keep the MACs of the version before: see `Aged`. Milliseconds since 1970. */
-  besideUntil: number;
-}
-
-/** Whether a text of a column is sealed, by whatever key. */
-export function isSealed(text: string): boolean {
-  return SEALED.test(text);
 }
 
 /** The id of the key that a text is sealed with; undefined if it is not sealed. */
@@ -85,11 +68,6 @@ export class KeyRing {
     return this.#current.id;
   }
 
-  /** Whether nodes of the version before may serve beside this one at `now`, in milliseconds since 1970. */
-  isBeside(now: number): boolean {
-    return now < this.#orders.besideUntil;
-  }
-
   /** Reads the keys again and follows other orders from now on. Throws `SecretKeysUnfit` as the constructor does. */
   use(orders: KeyOrders): void {
     this.#orders = orders;
@@ -123,14 +101,12 @@ export class KeyRing {
   }
 
   /** Authenticates `text` for one purpose: HMAC with SHA-256, base64url, 43 characters. */
-  mac(purpose: Purpose, text: string, about?: Aged): string {
-    if (about && about.created_at < this.#orders.besideUntil) return hmac(about.salt, text);
+  mac(purpose: Purpose, text: string): string {
     return hmac(this.#current.for(`mac ${purpose}`), text);
   }
 
   /** Whether `given` is a MAC of `text` for `purpose`, by any key of the ring: one from before a rotation goes on. */
-  isMac(purpose: Purpose, text: string, given: string, about?: Aged): boolean {
-    if (about && about.created_at < this.#orders.besideUntil) return isSame(given, hmac(about.salt, text));
+  isMac(purpose: Purpose, text: string, given: string): boolean {
     return this.#keys.some((key) => isSame(given, hmac(key.for(`mac ${purpose}`), text)));
   }
 

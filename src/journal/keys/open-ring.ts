@@ -1,13 +1,10 @@
 // Opens the key ring of a store: makes the first key of a new one, and refuses keys that are not those the store needs.
 
-import { type Clock, DAY_MS } from '../../lib/time.ts';
-import { type Database, DatabaseError, type Reader } from '../../store/database.ts';
+import type { Clock } from '../../lib/time.ts';
+import type { Database, Reader } from '../../store/database.ts';
 import { MIGRATING_LOCK } from '../../store/migrate.ts';
 import type { JournalListener } from '../follow.ts';
-import { Journal } from '../journal.ts';
-import { newestEntry } from '../queries.ts';
-import type { Transaction } from '../transaction.ts';
-import { recordKey, SECRETS_SUBJECT } from './change.ts';
+import { SECRETS_SUBJECT } from './change.ts';
 import {
   addSecretKey,
   isOwnPlace,
@@ -17,11 +14,11 @@ import {
   SecretKeysUnfit,
 } from './key-file.ts';
 import { type KeyOrders, KeyRing } from './key-ring.ts';
-import { SECRET_KEYS, type StoredSecretKey, storedSecretKeys } from './queries.ts';
+import { type StoredSecretKey, storedSecretKeys } from './queries.ts';
 
 /**
- * Opens the key ring. The first start on a store takes the last key there is, or makes one, and writes its id into the store. On a new
- * store that row has no entry in the history: see `isFirstUntold`. Throws `SecretKeysUnfit` if a key is missing, `DatabaseError`.
+ * Opens the key ring. The first start on a store takes the last key there is, or makes one, and writes its id into the store. That row
+ * has no entry in the history: see `isFirstUntold`. Throws `SecretKeysUnfit` if a key is missing, `DatabaseError`.
  */
 export async function openRing(database: Database, place: KeyPlace, clock: Clock): Promise<KeyRing> {
   if ((await storedSecretKeys(database)).length === 0) await beginWithKey(database, place, clock);
@@ -36,33 +33,17 @@ export function ringOf(stored: readonly StoredSecretKey[], place: KeyPlace): Key
 }
 
 /** Writes the id of a store's first key into it. Of several nodes that start at once, one makes the key. */
-async function beginWithKey(database: Database, place: KeyPlace, clock: Clock): Promise<void> {
-  const begin = async (store: Lockable, beside_until: number) => {
-    await lockKeys(store, database.engine);
-    if ((await storedSecretKeys(store)).length > 0) return undefined;
+function beginWithKey(database: Database, place: KeyPlace, clock: Clock): Promise<void> {
+  return database.transaction(async (transaction) => {
+    await lockKeys(transaction, database.engine);
+    if ((await storedSecretKeys(transaction)).length > 0) return;
     const key = readSecretKeys(place).at(-1) ?? firstKey(place);
-    return { id: key.id, created_at: clock.now(), beside_until, removed_at: null };
-  };
-  if ((await newestEntry(database)) === 0)
-    return database.transaction(async (transaction) => {
-      const row = await begin(transaction, 0);
-      if (row) await transaction.insert('secret_keys', [row]);
-    });
-  const beginUpgraded = async (transaction: Transaction) => {
-    const row = await begin(transaction, clock.now() + DAY_MS);
-    if (!row) return;
-    transaction.insert(SECRET_KEYS, row);
-    await recordKey(transaction, { actor: 'operator', request_id: null }, 'secrets.key_used', row);
-  };
-  await new Journal(database, clock).commit(beginUpgraded).catch((error) => {
-    throw error.cause instanceof DatabaseError ? error.cause : error;
+    await transaction.insert('secret_keys', [{ id: key.id, created_at: clock.now(), removed_at: null }]);
   });
 }
 
-type Lockable = Reader;
-
 /** Lets one node at a time add a key to its file. Lasts until the transaction ends; on SQLite the transaction itself is the lock. */
-export async function lockKeys(transaction: Lockable, engine: Database['engine']): Promise<void> {
+export async function lockKeys(transaction: Reader, engine: Database['engine']): Promise<void> {
   if (engine === 'postgres') await transaction.query(MIGRATING_LOCK);
 }
 
@@ -93,7 +74,6 @@ export function ordersOf(stored: readonly StoredSecretKey[]): KeyOrders {
   return {
     current: stored.findLast(({ removed_at }) => removed_at === null)?.id ?? '',
     removed: stored.filter(({ removed_at }) => removed_at !== null).map(({ id }) => id),
-    besideUntil: stored[0]?.beside_until ?? 0,
   };
 }
 

@@ -10,8 +10,6 @@ export const SECRET_KEYS = table('secret_keys', {
   id: text(),
   /** From when the store is sealed with it. */
   created_at: integer(),
-  /** Rows from before this moment keep the MACs of the version before: `Aged`. 0 in a store that this version began. */
-  beside_until: integer(),
   /** From when it counts no more. */
   removed_at: integerOrNull(),
 });

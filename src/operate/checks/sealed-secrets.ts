@@ -8,7 +8,7 @@ import { clearWebhookSecrets, resealWebhookSecrets, webhookSecrets } from '../..
 interface SealedSecret {
   /** The administrator's e-mail address, or the webhook endpoint's id. */
   holder: string;
-  /** The id of the key it is sealed with; null for a plain secret. */
+  /** The id of the key it is sealed with; null if it is not sealed. */
   key: string | null;
 }
 

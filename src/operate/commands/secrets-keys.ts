@@ -158,8 +158,7 @@ async function list(options: StoreOptions): Promise<void> {
         held_in: held.includes(id) ? keyPlaceName(configuration) : null,
       };
     });
-    const plain = secrets.filter(({ key }) => key === null).length;
-    if (options.json) return console.log(JSON.stringify({ keys, plain_secrets: plain }));
+    if (options.json) return console.log(JSON.stringify({ keys }));
     const rows = keys.map((one) => [
       one.id,
       one.created_at ?? '-',
@@ -168,7 +167,6 @@ async function list(options: StoreOptions): Promise<void> {
       one.held_in === null ? 'missing on this node' : `in ${place}`,
     ]);
     if (rows.length > 0) console.log(columns(rows));
-    if (plain > 0) console.log(`${counted(plain, 'secret')} not sealed: restart a server, which seals them`);
   });
 }
 

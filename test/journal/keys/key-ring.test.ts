@@ -13,7 +13,6 @@ import {
   writeSecretKeys,
 } from '../../../src/journal/keys/key-file.ts';
 import { KeyRing, sealedWith } from '../../../src/journal/keys/key-ring.ts';
-import { hmac } from '../../../src/lib/secrets.ts';
 
 const storage = mkdtempSync(join(tmpdir(), 'counterfoil-key-ring-'));
 after(() => rmSync(storage, { recursive: true }));
@@ -22,7 +21,7 @@ const CELL = { table: 'administrators', row: 'adm_1', column: 'totp_secret' };
 const SECRET = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP';
 
 const [old, other] = [newSecretKey(), newSecretKey()];
-const orders = (current: string, removed: string[] = []) => ({ current, removed, besideUntil: 0 });
+const orders = (current: string, removed: string[] = []) => ({ current, removed });
 const ringOf = (current = old.id, ...keys: (typeof old)[]) =>
   new KeyRing(() => [old, ...keys], orders(current));
 
@@ -110,14 +109,4 @@ test('keys come from a named file or from the environment, which the program nev
   );
   for (const place of [named, given])
     assert.throws(() => writeSecretKeys(place, [old]), /the program does not write there/);
-});
-
-test('a row from before the store had keys keeps the MAC of the version before, and a newer one does not', () => {
-  const ring = new KeyRing(() => [old], { ...orders(old.id), besideUntil: 1000 });
-  const row = { salt: 'salt', created_at: 999 };
-  const before = hmac('salt', 'text');
-  assert.equal(ring.mac('checkout form', 'text', row), before);
-  assert.equal(ring.isMac('checkout form', 'text', before, row), true);
-  assert.equal(ring.isMac('checkout form', 'text', before, { ...row, created_at: 1000 }), false);
-  assert.equal(ring.isMac('checkout form', 'text', before), false);
 });

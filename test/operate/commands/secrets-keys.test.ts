@@ -142,7 +142,7 @@ for (const engine of ENGINES) {
       const [old, key] = idsHeld() as [string, string];
       const { journal, database } = nodes[0]!.service;
       const { id } = accounts[0]!.administrator;
-      const orders = { current: old, removed: [], besideUntil: 0 };
+      const orders = { current: old, removed: [] };
       const lagging = new KeyRing(() => readSecretKeys(place), orders);
       const sealLagging = () =>
         journal.commit(async (transaction) => {
