@@ -9,7 +9,7 @@ const KB = 1024;
 const TOGETHER = 20 * KB;
 const HTML = 12 * KB;
 const CSS = 10 * KB;
-const REQUESTS = 3;
+const REQUESTS = 6;
 
 let stage: Stage;
 before(async () => {
@@ -38,7 +38,7 @@ for (const language of ['en', 'hi'])
     );
   });
 
-test('every page to pay on asks for at most 3 things: itself, its style and its icon.', async () => {
+test('every page to pay on asks for at most 6 things: itself, its style, icon and engraving, and two subsets of the typeface.', async () => {
   const asking = pending().map(async (scene) => {
     const page = await newPage(stage); // of its own, so that nothing is kept from the page before
     const asked: string[] = [];

@@ -2,6 +2,7 @@
 
 import { type Html, html } from '../../lib/html.ts';
 import type { Language } from '../../lib/locale.ts';
+import { consoleStylesheet } from '../../web/markup/assets.ts';
 import { htmlPage } from '../../web/markup/page.ts';
 import { THEMES, type Theme } from '../../web/markup/theme.ts';
 import type { Principal } from '../administrator.ts';
@@ -55,6 +56,7 @@ export function framed(shown: Shown, { path, here, theme, nonce, keys, signedIn 
     wide,
     footer: html`${here !== undefined && themes(here, theme)}${signedIn && keyHelp(keys, path)}`,
     script: { name: script.name, nonce },
+    sheet: consoleStylesheet,
   });
 }
 

@@ -2,8 +2,8 @@
 import { type Html, html } from '../../lib/html.ts';
 import type { Language } from '../../lib/locale.ts';
 import { isHttps, pathOf } from '../../lib/web-address.ts';
-import { icon, stylesheet } from './assets.ts';
-import type { Theme } from './theme.ts';
+import { type Asset, icon, preloaded, stylesheet } from './assets.ts';
+import { THEMES, type Theme } from './theme.ts';
 
 /** The content security policy, with what stands for the one script that may run. */
 const policyFor = (script: string, connect: string) => [
@@ -78,19 +78,30 @@ interface PageParts {
   beside?: Html | undefined;
   /** A module below `basePath`, and the nonce of this answer. */
   script?: { name: string; nonce: string } | undefined;
+  /** The page's sheet; that of the customer's pages if undefined. */
+  sheet?: Asset;
 }
+
+/** The colour of the browser's own bars: `--canvas` of the sheet. */
+const CANVAS: Record<Theme, string> = { light: '#f4f3ef', dark: '#121317' };
 
 /** A whole page. */
 export function htmlPage(parts: PageParts): string {
   const { language, theme, basePath, title, preview, skip, header, content, wide, footer, beside, script } =
     parts;
+  const { sheet = stylesheet } = parts;
   return html`<!doctype html>
 <html lang="${language.tag}" dir="${language.direction}"${theme && html` data-theme="${theme}"`}>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="${theme ?? 'light dark'}">
-<title>${title}</title>
+${THEMES.filter((one) => one === (theme ?? one)).map(
+  (
+    one,
+  ) => html`<meta name="theme-color"${theme === undefined && html` media="(prefers-color-scheme: ${one})"`} content="${CANVAS[one]}">
+`,
+)}<title>${title}</title>
 ${
   preview &&
   html`<meta property="og:type" content="website">
@@ -98,7 +109,8 @@ ${
 <meta property="og:description" content="${preview.description}">
 `
 }<link rel="icon" href="${basePath}/${icon.name}" type="image/svg+xml">
-<link rel="stylesheet" href="${basePath}/${stylesheet.name}">${
+<link rel="stylesheet" href="${basePath}/${sheet.name}">
+<link rel="preload" href="${basePath}/${preloaded.name}" as="font" type="${preloaded.type}" crossorigin>${
     script &&
     html`
 <script type="module" nonce="${script.nonce}" src="${basePath}/${script.name}"></script>`

@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import type { Browser, Page } from 'playwright-core';
 import { script } from '../../../src/administrators/pages/assets.ts';
-import { stylesheet } from '../../../src/web/markup/assets.ts';
+import { consoleStylesheet } from '../../../src/web/markup/assets.ts';
 import { faultsEveryWay } from '../../support/axe.ts';
 import { AXE, startChromium } from '../../support/chromium.ts';
 import { strictly } from '../../support/markup.ts';
@@ -16,7 +16,7 @@ const CONTROL_PX = 36;
 const PAGE_BYTES = 60 * 1024;
 
 const weight = (text: string | Buffer) => gzipSync(text).length;
-const ASSETS = weight(stylesheet.content) + weight(script.content);
+const ASSETS = weight(consoleStylesheet.content) + weight(script.content);
 
 let gallery: Gallery;
 let browser: Browser;

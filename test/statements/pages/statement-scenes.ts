@@ -144,7 +144,7 @@ export function statementScenes(
         await page
           .locator('#files')
           .setInputFiles([{ name: 'april.csv', mimeType: 'text/csv', buffer: Buffer.from(rows.join('\n')) }]);
-        await page.locator('main').getByRole('button', { name: 'Import' }).click();
+        await page.locator('main').getByRole('button', { name: 'Import', exact: true }).click();
         await page.waitForSelector('.error');
       },
     },
@@ -154,7 +154,7 @@ export function statementScenes(
       who: ana,
       steps: async (page) => {
         await page.locator('#files').setInputFiles([join(CORPUS, 'csv-sparkasse-camt.csv')]);
-        await page.locator('main').getByRole('button', { name: 'Import' }).click();
+        await page.locator('main').getByRole('button', { name: 'Import', exact: true }).click();
         await page.waitForSelector('h2');
       },
     },
@@ -190,7 +190,7 @@ export function statementScenes(
       who: ana,
       status: 422,
       steps: async (page) => {
-        await page.locator('main').getByRole('button', { name: 'Import' }).click();
+        await page.locator('main').getByRole('button', { name: 'Import', exact: true }).click();
         await page.waitForSelector('.error');
       },
     },
