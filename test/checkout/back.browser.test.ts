@@ -49,10 +49,10 @@ test('after a fault, its correction and going back, the browser shows the form w
   assert.equal(await page.inputValue('[name=payer-name]'), 'Ada Lovelace');
   await page.fill('[name=payer-email]', 'ada@example.org');
   await page.click('form button.primary');
-  assert.match(await page.innerText('h1'), /has your contact details/);
+  assert.match(await page.innerText('h1'), /has received your contact details/);
   const back = await page.goBack();
   assert.ok(back && back.status() < 500, 'a page was there to go back to');
-  assert.match(await page.innerText('h1'), /has your contact details/);
+  assert.match(await page.innerText('h1'), /has received your contact details/);
 });
 
 test('the address tells nothing of what was typed, and opens for its own payment alone.', async () => {

@@ -308,7 +308,7 @@ describe('a customer without scripts', () => {
     await way('Cash on delivery').click();
     await page.fill('#cash-payer-name', 'Ada Lovelace');
     await page.fill('#cash-payer-email', 'ada@');
-    await loaded(page, () => page.getByRole('button', { name: 'Confirm this way to pay' }).click());
+    await loaded(page, () => page.getByRole('button', { name: 'Pay this way' }).click());
     assert.ok(await way('Cash on delivery').isChecked(), 'the refused form is shown');
     await page.locator('.errors a').click();
     assert.equal(await page.evaluate('document.activeElement.id'), 'payer-email');
@@ -320,7 +320,7 @@ describe('a customer without scripts', () => {
     const { id, checkout_url } = await createAt(stage.harness, 'details');
     const page = await newPage(stage);
     await page.goto(checkout_url);
-    await page.getByText('Do not want to pay?').click();
+    await page.getByText('Do you not want to pay?').click();
     await loaded(page, () => page.getByRole('link', { name: 'Cancel this payment' }).click());
     assert.equal(await heading(page), 'Cancel this payment?');
     await loaded(page, () => page.getByRole('button', { name: 'Cancel this payment' }).click());

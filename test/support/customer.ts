@@ -146,8 +146,8 @@ export async function send(
 export const HEADINGS: Record<keyof typeof TYPED, string> = {
   card: 'Corner Shop is checking your payment',
   transfer: 'Waiting for your transfer',
-  cash: 'Corner Shop knows how you will pay',
-  details: 'Corner Shop has your contact details',
+  cash: 'Corner Shop is waiting for your payment',
+  details: 'Corner Shop has received your contact details',
 };
 
 /** What a customer types for each method, without a fault. */
