@@ -1,7 +1,7 @@
 // A call of the walk among tenants: whose it is, what it may come to, and what about it is somebody else's.
 import type { Answer, RequestOptions } from '../support/harness.ts';
 import type { SeededRandom } from '../support/seeded-random.ts';
-import type { OwnKey, Tenant, World } from './tenants.ts';
+import type { OwnKey, OwnPayment, Tenant, World } from './tenants.ts';
 
 /** A call, drawn before any answer of its batch is known. */
 export interface Move {
@@ -22,7 +22,7 @@ export interface Move {
 
 export interface Walk extends World {
   random: SeededRandom;
-  /** Idempotency keys that moves of this batch carry, and API keys that they end: in which order is anybody's guess. */
+  /** Idempotency keys that moves of this batch carry, API keys that they end and payments that they move: in no order that is known. */
   drawn: Set<string>;
 }
 
@@ -66,6 +66,11 @@ export function absentId(walk: Walk, tenant: Tenant, of: 'payments' | 'keys'): s
   ]);
 }
 
+/** Methods that no route about payments or keys has. They are answered before the key's rights are looked at. */
+export const NO_METHODS = ['PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+const hasRoute = (route: string) =>
+  !NO_METHODS.some((method) => [`${method} ${PAYMENT}`, `${method} ${KEY}`].includes(route));
+
 /** A call with one of a tenant's keys. */
 export function by(
   { random }: Walk,
@@ -90,11 +95,21 @@ export function by(
   };
   const rulesKeys = method === 'POST' && route.includes('/v1/api_keys');
   const mayStill =
-    method === 'GET' || route === 'POST /v1/payments' || path.endsWith(`/v1/api_keys/${key.id}/revoke`);
+    !hasRoute(route) ||
+    method === 'GET' ||
+    route === 'POST /v1/payments' ||
+    path.endsWith(`/v1/api_keys/${key.id}/revoke`);
   if (!key.isReplaced || mayStill || (rulesKeys && more.isAbsent)) return move;
   // A key that was replaced reads and creates payments, and nothing else; whoever is over already may be told so first.
   const { heard: _heard, isAbsent: _isAbsent, ...rest } = move;
   return { ...rest, statuses: rulesKeys && move.statuses.includes(409) ? [403, 409] : [403] };
+}
+
+/** Whether a move of this batch may change the status of a payment: one does, so that it is known which status came last. */
+export function drawAlone({ drawn }: Walk, { id }: OwnPayment): boolean {
+  const isFirst = !drawn.has(id);
+  drawn.add(id);
+  return isFirst;
 }
 
 /** The same about something that is not there for the caller. */

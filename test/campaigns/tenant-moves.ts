@@ -5,9 +5,11 @@ import {
   absent,
   absentId,
   by,
+  drawAlone,
   idempotency,
   KEY,
   type Move,
+  NO_METHODS,
   PAYMENT,
   stranger,
   type Walk,
@@ -19,8 +21,6 @@ import { ownKey, type Tenant } from './tenants.ts';
 
 /** Keys of one tenant; the service has room for a few more. */
 const KEYS_MAXIMUM = 40;
-/** None of the API's routes has them. */
-const NO_METHODS = ['PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
 function createPayment(walk: Walk, tenant: Tenant): Move {
   const { random } = walk;
@@ -64,6 +64,7 @@ function readPayment(walk: Walk, tenant: Tenant): Move {
 
 function cancelPayment(walk: Walk, tenant: Tenant): Move {
   const payment = walk.random.pick(tenant.payments);
+  if (!drawAlone(walk, payment)) return readPayment(walk, tenant);
   const once = idempotency(walk, tenant, 'cancel');
   const isReplay = once?.before === payment.id;
   const possible = payment.status === 'pending' ? [200, 409] : [409];
