@@ -144,6 +144,7 @@ export const STORE_FAULTS: readonly Fault[] = [
       site.refused = await site.run('audit', 'verify');
     },
     told: {
+      doctor: ['verification'],
       alert: { name: 'CounterfoilHistoryBroken', line: /^counterfoil_verification_intact 0$/m },
       refused: { code: 1, says: /Broken at entry \d+: payment/ },
       runbook: { entry: 'audit verify is red', words: /Broken at entry/ },

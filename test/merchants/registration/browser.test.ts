@@ -1,6 +1,6 @@
 // Registration in a real browser: how its pages look in every light, width and direction, and what somebody does on them.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { text } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { faultsEveryWay } from '../../support/axe.ts';
@@ -96,7 +96,7 @@ test('without scripts somebody registers, fixes what was wrong, saves the key, r
   ]);
   assert.equal(download.suggestedFilename(), 'counterfoil.env');
   assert.equal(
-    readFileSync(await download.path(), 'utf8'),
+    await text(await download.createReadStream()),
     `COUNTERFOIL_URL=${harness.service.baseUrl}\nCOUNTERFOIL_API_KEY=${key}\n`,
   );
   await page.reload();
