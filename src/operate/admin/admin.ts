@@ -10,8 +10,7 @@ import { type ApiEndpoint, addEndpoints, described, type Surface } from '../../w
 import { notFound } from '../../web/errors.ts';
 import { API_HEADERS } from '../../web/headers.ts';
 import { ALWAYS, type Description } from '../../web/openapi.ts';
-import { webhookActs } from '../../webhooks/admin/webhook-acts.ts';
-import { webhookReads } from '../../webhooks/admin/webhooks.ts';
+import { webhookActs, webhookReads } from '../../webhooks/admin/webhooks.ts';
 import { auditEndpoints } from './audit.ts';
 
 interface Admin extends AdminParts {

@@ -1,6 +1,6 @@
-// Webhook endpoints of all merchants under /admin: how each stands, its deliveries, and one delivery with its attempts.
-import type { FastifyRequest } from 'fastify';
+// Webhook endpoints of all merchants under /admin: how each stands, its deliveries, and what administrators do about them.
 import { z } from 'zod';
+import { actEndpoints } from '../../administrators/admin/act-endpoints.ts';
 import type { AdminParts } from '../../administrators/admin/parts.ts';
 import { OperationalError } from '../../lib/errors.ts';
 import type { Reader } from '../../store/database.ts';
@@ -14,6 +14,7 @@ import {
   wordParameter,
 } from '../../web/endpoint.ts';
 import { listSchema, listText, pageOf } from '../../web/list.ts';
+import { ENDPOINT_ACTS } from '../acts.ts';
 import { endpointNotFound } from '../change.ts';
 import { DELIVERY_STATUSES, type Delivery, isDeliveryId } from '../delivery.ts';
 import { findAnyDelivery, listDeliveries } from '../delivery-queries.ts';
@@ -27,6 +28,7 @@ import {
   wholeDeliverySchema,
 } from '../present.ts';
 import { findEndpoint, findQueue, searchEndpoints } from '../queries.ts';
+import { resendDelivery } from '../resend.ts';
 
 const merchantEndpointSchema = endpointSchema
   .extend({
@@ -39,30 +41,18 @@ const merchantEndpointSchema = endpointSchema
 const merchantEndpointListSchema = listSchema(merchantEndpointSchema);
 
 /** The answers about one endpoint, and about one delivery. */
-export const ENDPOINT_ANSWER = [
-  'MerchantEndpointAnswer',
-  z.strictObject({ data: merchantEndpointSchema }),
-] as const;
-export const DELIVERY_ANSWER = ['DeliveryAnswer', z.strictObject({ data: wholeDeliverySchema })] as const;
+const ENDPOINT_ANSWER = ['MerchantEndpointAnswer', z.strictObject({ data: merchantEndpointSchema })] as const;
+const DELIVERY_ANSWER = ['DeliveryAnswer', z.strictObject({ data: wholeDeliverySchema })] as const;
 
-type WithEndpointId = { Params: { endpoint_id: string } };
-type WithDeliveryId = { Params: { delivery_id: string } };
-
-/** The endpoint that the path names, of any merchant. Throws `not_found`. */
-export async function anyEndpoint(
-  database: Reader,
-  { params: { endpoint_id: id } }: FastifyRequest<WithEndpointId>,
-): Promise<Endpoint> {
+/** An endpoint of any merchant. Throws `not_found`. */
+async function anyEndpoint(database: Reader, id: string): Promise<Endpoint> {
   const endpoint = isEndpointId(id) ? await findEndpoint(database, id) : undefined;
   if (!endpoint) throw endpointNotFound();
   return endpoint;
 }
 
-/** The delivery that the path names, of any merchant. Throws `not_found`. */
-export async function anyDelivery(
-  database: Reader,
-  { params: { delivery_id: id } }: FastifyRequest<WithDeliveryId>,
-): Promise<Delivery> {
+/** A delivery of any merchant. Throws `not_found`. */
+async function anyDelivery(database: Reader, id: string): Promise<Delivery> {
   const delivery = isDeliveryId(id) ? await findAnyDelivery(database, id) : undefined;
   if (!delivery) throw new OperationalError('not_found', 'There is no such delivery.');
   return delivery;
@@ -76,17 +66,47 @@ function presented(endpoint: Endpoint, failing_since: number | null): z.infer<ty
 }
 
 /** The JSON text of the answer about one endpoint. */
-export async function endpointText(database: Reader, endpoint: Endpoint): Promise<string> {
+async function endpointText(database: Reader, endpoint: Endpoint): Promise<string> {
   const queue = await findQueue(database, endpoint.id);
   return JSON.stringify({ data: presented(endpoint, queue?.failing_since ?? null) });
 }
 
 /** The JSON text of the answer about one delivery. */
-export async function deliveryText(database: Reader, delivery: Delivery): Promise<string> {
+async function deliveryText(database: Reader, delivery: Delivery): Promise<string> {
   return JSON.stringify({ data: await presentWholeDelivery(database, delivery) });
 }
 
 const OTHERS = 'A parameter that is none of these is an error.';
+
+/** The endpoints that change endpoints and send again. */
+export const webhookActs = (parts: AdminParts): ApiEndpoint[] => [
+  ...actEndpoints(
+    parts,
+    {
+      path: '/admin/webhook_endpoints/{endpoint_id}',
+      find: anyEndpoint,
+      answer: ENDPOINT_ANSWER,
+      text: endpointText,
+    },
+    ENDPOINT_ACTS,
+  ),
+  endpoint('POST /admin/deliveries/{delivery_id}/resend', {
+    id: 'resendDeliveryOfMerchant',
+    summary: 'Send a delivery again now, also one that was delivered',
+    description:
+      'The schedule of its attempts begins anew. 409 `invalid_status`: the endpoint is disabled. A request body is ignored. 403 `forbidden`: the role of the token is not administrator.',
+    may: 'administer',
+    answers: { 200: { description: 'Done.', body: DELIVERY_ANSWER } },
+    errors: ['forbidden', 'not_found', 'invalid_status'],
+    async handle({ request }) {
+      const delivery = await anyDelivery(parts.database, request.params.delivery_id);
+      return parts.journal.commit(
+        async (transaction) => deliveryText(transaction, await resendDelivery(transaction, delivery)),
+        delivery.endpoint_id,
+      );
+    },
+  }),
+];
 
 /** The endpoints that list and read. */
 export const webhookReads = ({ database }: AdminParts): ApiEndpoint[] => [
@@ -118,7 +138,8 @@ export const webhookReads = ({ database }: AdminParts): ApiEndpoint[] => [
     may: 'read',
     answers: { 200: { body: ENDPOINT_ANSWER } },
     errors: ['not_found'],
-    handle: async ({ request }) => endpointText(database, await anyEndpoint(database, request)),
+    handle: async ({ request }) =>
+      endpointText(database, await anyEndpoint(database, request.params.endpoint_id)),
   }),
   endpoint('GET /admin/webhook_endpoints/{endpoint_id}/deliveries', {
     id: 'listDeliveriesOfMerchant',
@@ -135,7 +156,7 @@ export const webhookReads = ({ database }: AdminParts): ApiEndpoint[] => [
     answers: { 200: { body: ['DeliveryList', listSchema(deliverySchema)] } },
     errors: ['not_found', 'validation_failed'],
     async handle({ request, query: { limit, cursor: before, ...filter } }) {
-      const { id } = await anyEndpoint(database, request);
+      const { id } = await anyEndpoint(database, request.params.endpoint_id);
       const found = await listDeliveries(database, id, filter, before, limit + 1);
       const { page, next } = pageOf(found, limit);
       const shown = await presentDeliveries(database, page);
@@ -149,6 +170,7 @@ export const webhookReads = ({ database }: AdminParts): ApiEndpoint[] => [
     may: 'read',
     answers: { 200: { body: DELIVERY_ANSWER } },
     errors: ['not_found'],
-    handle: async ({ request }) => deliveryText(database, await anyDelivery(database, request)),
+    handle: async ({ request }) =>
+      deliveryText(database, await anyDelivery(database, request.params.delivery_id)),
   }),
 ];

@@ -1,17 +1,13 @@
 // The console's pages of webhooks: the path of each, who may, and what answers it.
+import { actPages } from '../../administrators/pages/act-pages.ts';
+import { literal } from '../../administrators/pages/parts.ts';
 import { form, page, type Route, withParts } from '../../administrators/pages/route.ts';
+import { html } from '../../lib/html.ts';
+import { ENDPOINT_ACTS } from '../acts.ts';
+import type { Endpoint } from '../endpoint.ts';
 import type { WebhookContext, WebhookParts } from './context.ts';
-import {
-  deliveryPage,
-  disablePage,
-  disableWebhook,
-  enablePage,
-  enableWebhook,
-  resendAll,
-  resendOne,
-  resendPage,
-} from './webhook-acts.ts';
-import { endpointPage, WEBHOOKS, webhooksPage } from './webhooks.ts';
+import { deliveryPage, resendOne } from './delivery.ts';
+import { endpointNamed, endpointPage, WEBHOOKS, webhooksPage } from './webhooks.ts';
 
 const ENDPOINT = `${WEBHOOKS}/:endpoint_id`;
 const DELIVERY = `${ENDPOINT}/deliveries/:delivery_id`;
@@ -19,12 +15,19 @@ const DELIVERY = `${ENDPOINT}/deliveries/:delivery_id`;
 const routes: readonly Route<WebhookContext>[] = [
   page<WebhookContext>(WEBHOOKS, 'read', webhooksPage),
   page<WebhookContext>(ENDPOINT, 'read', endpointPage),
-  page<WebhookContext>(`${ENDPOINT}/disable`, 'administer', disablePage),
-  form<WebhookContext>(`${ENDPOINT}/disable`, 'administer', disableWebhook),
-  page<WebhookContext>(`${ENDPOINT}/enable`, 'administer', enablePage),
-  form<WebhookContext>(`${ENDPOINT}/enable`, 'administer', enableWebhook),
-  page<WebhookContext>(`${ENDPOINT}/resend`, 'administer', resendPage),
-  form<WebhookContext>(`${ENDPOINT}/resend`, 'administer', resendAll),
+  ...actPages<WebhookContext, Endpoint>(
+    {
+      path: ENDPOINT,
+      place: '/merchants',
+      find: endpointNamed,
+      head: ({ url }, { title, lead }) => ({
+        title,
+        heading: html`${title}`,
+        lead: html`<p>${literal(url)}</p>\n<p>${lead}</p>`,
+      }),
+    },
+    ENDPOINT_ACTS,
+  ),
   page<WebhookContext>(DELIVERY, 'read', deliveryPage),
   form<WebhookContext>(`${DELIVERY}/resend`, 'administer', resendOne, DELIVERY),
 ];

@@ -73,6 +73,11 @@ describe('counterfoil webhooks', () => {
       assert.deepEqual([unknown.code, unknown.stderr], [1, line], name);
     }
 
+    const numbered = await command('webhooks', 'disable', id, '--reason', 'card 4111 1111 1111 1111');
+    assert.deepEqual(
+      [numbered.code, numbered.stderr],
+      [1, 'counterfoil: --reason: must not contain a card number\n'],
+    );
     const off = await command('webhooks', 'disable', id, '--reason', 'It answers with our checkout');
     assert.equal(off.stdout, `${id} is disabled.\n`);
     const own = (await service.request(`/v1/webhook_endpoints/${id}`)).json.data;

@@ -1,0 +1,90 @@
+// The pages of routine acts: each asks before something is done, takes the form, and leads back to the page of the thing.
+import { OperationalError } from '../../lib/errors.ts';
+import { type Html, html } from '../../lib/html.ts';
+import { perform, type RoutineAct, type Taken, takenBy } from '../../web/act.ts';
+import { choice, type Faults, field } from './parts.ts';
+import { questionPage } from './question-page.ts';
+import { type Context, form, type Outcome, page, type Route } from './route.ts';
+
+/** What the pages of acts need to know of the things that are changed. */
+interface Things<C extends Context, T> {
+  /** The page of one thing. An act has its name below. */
+  path: string;
+  /** Of the navigation, as in `Shown`. */
+  place: string;
+  /** The thing that the path names. Throws `not_found`. */
+  find(context: C): Promise<T>;
+  /** What stands above the form. */
+  head(one: T, asks: RoutineAct<T>['asks']): { title: string; heading: Html; lead: Html };
+}
+
+export const actPages = <C extends Context, T extends { id: string }>(
+  things: Things<C, T>,
+  acts: readonly RoutineAct<T>[],
+): Route<C>[] =>
+  acts.flatMap((act) => {
+    const path = `${things.path}/${act.name}`;
+    return [
+      page<C>(path, act.may, (context) => ask(context, things, act)),
+      form<C>(path, act.may, (context) => take(context, things, act)),
+    ];
+  });
+
+const below = ({ params }: Context, path: string) => path.replace(/:(\w+)/g, (_, name) => params[name]!);
+
+async function ask<C extends Context, T extends { id: string }>(
+  context: C,
+  things: Things<C, T>,
+  act: RoutineAct<T>,
+  faults: Faults = {},
+): Promise<Outcome> {
+  const one = await things.find(context);
+  const path = below(context, things.path);
+  const back = context.address(path);
+  if (act.isDone?.(one)) return { to: back };
+  const { button, look = 'primary' } = act.asks;
+  const fields = html`${takenBy(act, () => context.now).map(([name, { asks }]) => fieldOf(context, name, asks, faults))}`;
+  const { place } = things;
+  const head = things.head(one, act.asks);
+  return questionPage(context, {
+    ...{ ...head, place, path: `${path}/${act.name}`, fields, button, look, back, faults },
+  });
+}
+
+function fieldOf(
+  { form: typed }: Context,
+  ownName: string,
+  { name = ownName, label, choices, initial = '', ...more }: Taken<unknown>['asks'],
+  faults: Faults,
+): Html {
+  const fault = faults[name];
+  const value = typed.get(name) ?? initial;
+  return choices
+    ? choice({ name, legend: label, options: choices, chosen: value, fault })
+    : field({ name, label, value, fault, ...more });
+}
+
+async function take<C extends Context, T extends { id: string }>(
+  context: C,
+  things: Things<C, T>,
+  act: RoutineAct<T>,
+): Promise<Outcome> {
+  const { journal, principal, form: typed, now } = context;
+  const one = await things.find(context);
+  const values: Record<string, unknown> = {};
+  const faults: Record<string, string> = {};
+  for (const [name, { asks, read }] of takenBy(act, () => now)) {
+    const got = read(typed.get(asks.name ?? name) ?? '', now);
+    if ('fault' in got) faults[asks.name ?? name] = got.fault;
+    else values[name] = got.value;
+  }
+  if (Object.keys(faults).length > 0) return ask(context, things, act, faults);
+  try {
+    await perform(act, journal, one, values, { ...context.act, kind: 'administrator', by: principal.id });
+  } catch (error) {
+    if (!(error instanceof OperationalError && error.code === 'invalid_status')) throw error;
+    // Another administrator may have been first, with the same or with the opposite, which must not count as done.
+    if (!act.isDone?.(await things.find(context))) throw error;
+  }
+  return { to: context.address(below(context, things.path)) };
+}

@@ -1,0 +1,54 @@
+// The commands of routine acts.
+import { Argument, Command, Option } from 'commander';
+import { validationFailed } from '../../lib/errors.ts';
+import { systemClock } from '../../lib/time.ts';
+import { perform, type RoutineAct, type Taken, takenBy } from '../../web/act.ts';
+import { parsePast } from './arguments.ts';
+import { OPERATOR, type Store, type StoreOptions, withStore } from './store.ts';
+
+/** What the commands of acts need to know of the things that are changed. */
+interface Things<T> {
+  /** `counterfoil webhooks`. */
+  command: string;
+  argument: readonly [name: string, description: string, parse?: (text: string) => string];
+  /** What stands for the argument in examples. */
+  example: string;
+  /** The thing that the argument names. Throws `Failure`. */
+  find(store: Store, text: string): Promise<T>;
+}
+
+export const actCommand = <T extends { id: string }>(things: Things<T>, act: RoutineAct<T>): Command => {
+  const { command, example, find } = things;
+  const [name, description, parse] = things.argument;
+  const argument = new Argument(name, description);
+  if (parse) argument.argParser(parse);
+  const taken = takenBy(act, () => systemClock.now());
+  const made = new Command(act.name).description(act.command.description).addArgument(argument);
+  for (const [, { option }] of taken) made.addOption(optionOf(option));
+  const rest = act.command.example ?? '';
+  made.addHelpText('after', `\nExample:\n  ${command} ${act.name} ${example}${rest}`);
+  return made.action((text: string, options: StoreOptions & Record<string, unknown>) =>
+    withStore(options, async (store) => {
+      const one = await find(store, text);
+      const values: Record<string, unknown> = {};
+      for (const [name, { option, read }] of taken) {
+        const given = options[name];
+        const isTyped = option.choices === undefined && option.past === undefined;
+        const got = isTyped ? read(given as string, systemClock.now()) : { value: given };
+        if ('fault' in got) throw validationFailed({ [name]: got.fault });
+        values[name] = got.value;
+      }
+      const by = { ...OPERATOR, kind: 'operator', by: 'operator' } as const;
+      const result = await perform(act, store.journal, one, values, by);
+      const { json, text: told } = act.command.says(result, one, values);
+      console.log(options.json ? JSON.stringify(json) : told);
+    }),
+  );
+};
+
+function optionOf({ flags, description, choices, default: usual, past }: Taken<unknown>['option']): Option {
+  const option = new Option(flags, description);
+  if (choices) option.choices(choices);
+  if (past !== undefined) option.argParser(parsePast(past));
+  return usual === undefined ? option.makeOptionMandatory() : option.default(usual);
+}

@@ -1,0 +1,152 @@
+// What administrators and operators do about a webhook endpoint: disable, enable, send again.
+import { counted } from '../lib/counted.ts';
+import { asciiDigits } from '../lib/text.ts';
+import { DAY_MS } from '../lib/time.ts';
+import { REASON_MAXIMUM, reasonFault } from '../merchants/suspend.ts';
+import { act, choiceTaken, type RoutineAct, type Taken, textTaken } from '../web/act.ts';
+import { disableEndpoint, enableEndpoint } from './change.ts';
+import { DELIVERIES_KEPT_MS } from './delivery.ts';
+import type { Endpoint } from './endpoint.ts';
+import { presentEndpoint } from './present.ts';
+import { presentResend, resend, resendAnswerSchema, resendRequestSchema } from './resend.ts';
+
+const DAYS_MAXIMUM = DELIVERIES_KEPT_MS / DAY_MS;
+
+function saysStatus(endpoint: Endpoint) {
+  const { id, status } = presentEndpoint(endpoint, undefined);
+  return { json: { id, status }, text: `${id} is ${status}.` };
+}
+
+const disable = act({
+  name: 'disable',
+  may: 'administer',
+  takes: () => ({
+    reason: textTaken(REASON_MAXIMUM, reasonFault, {
+      described: 'Why. The merchant reads it as `disabled_note`.',
+      option: { flags: '--reason <text>', description: 'what the merchant is told' },
+      asks: {
+        label: 'Reason',
+        hint: `Its merchant reads it. At most ${REASON_MAXIMUM} characters.`,
+        lines: 3,
+      },
+    }),
+  }),
+  work: (transaction, { id }: Endpoint, { reason }, by) =>
+    disableEndpoint(transaction, id, by.kind, by, reason),
+  asks: {
+    title: 'Disable this endpoint?',
+    lead: 'Nothing is sent to it until an administrator enables it. What happens meanwhile is kept, and sent then.',
+    button: 'Disable the endpoint',
+    look: 'danger',
+  },
+  endpoint: {
+    id: 'disableWebhookEndpointOfMerchant',
+    summary: 'Disable a webhook endpoint',
+    description:
+      'Nothing is sent to it until an administrator enables it. What happens meanwhile is kept. A repeated call changes nothing.',
+    body: 'EndpointDisabling',
+  },
+  command: {
+    description: 'send nothing to an endpoint',
+    example: ' --reason "It answers with our own checkout"',
+    says: saysStatus,
+  },
+});
+
+const enable = act({
+  name: 'enable',
+  may: 'administer',
+  work: (transaction, { id }: Endpoint, _, by) => enableEndpoint(transaction, id, by),
+  asks: {
+    title: 'Enable this endpoint?',
+    lead: 'It goes on where it was disabled: what happened meanwhile is sent now.',
+    button: 'Enable the endpoint',
+  },
+  endpoint: {
+    id: 'enableWebhookEndpointOfMerchant',
+    summary: 'Enable a webhook endpoint',
+    description:
+      'What happened while it was disabled is sent now. 409 `invalid_status`: its secret is lost. A request body is ignored. A repeated call changes nothing.',
+    errors: ['invalid_status'],
+  },
+  command: {
+    description: 'send to an endpoint again, also what happened meanwhile',
+    says: saysStatus,
+  },
+});
+
+const sinceTaken = (schema: Taken<string>['schema']): Taken<number> => ({
+  schema: schema.transform((text) => Date.parse(text)),
+  option: {
+    flags: '--since <moment>',
+    description: 'from when on, such as 24h, 7d or an ISO 8601 moment',
+    past: DAYS_MAXIMUM,
+  },
+  asks: {
+    name: 'days',
+    label: 'Of the last how many days',
+    hint: `1 to ${DAYS_MAXIMUM}.`,
+    initial: '1',
+    attributes: { inputmode: 'numeric', class: 'short' },
+  },
+  read(text, now) {
+    const days = Number(asciiDigits(text.trim()));
+    return Number.isInteger(days) && days >= 1 && days <= DAYS_MAXIMUM
+      ? { value: now - days * DAY_MS }
+      : { fault: `Enter a number of days from 1 to ${DAYS_MAXIMUM}` };
+  },
+});
+
+const sendAgain = act({
+  name: 'resend',
+  may: 'administer',
+  takes(now) {
+    const { what, since } = resendRequestSchema(now).shape;
+    return {
+      what: choiceTaken(
+        what,
+        {
+          failed: 'What failed',
+          missing: 'What it never got, because it was added later or its deliveries are no longer kept',
+        },
+        {
+          option: { flags: '--what <what>', description: 'failed deliveries, or events that it never got' },
+          initial: 'failed',
+          label: 'What is sent',
+          missing: 'Choose what is sent',
+        },
+      ),
+      since: sinceTaken(since),
+    };
+  },
+  work: (transaction, { id }: Endpoint, { what, since }, by) => resend(transaction, id, what, since, by),
+  asks: {
+    title: 'Send again',
+    lead: 'Each event keeps its id, so that its server can tell one that it has already.',
+    button: 'Send again',
+  },
+  endpoint: {
+    id: 'resendDeliveriesOfMerchant',
+    summary: 'Send again what an endpoint did not take, or what it is missing',
+    description: 'What was delivered is not sent again. 409 `invalid_status`: the endpoint is disabled.',
+    body: 'StrictResendRequest',
+    gives: {
+      answer: ['ResendAnswer', resendAnswerSchema],
+      present: ({ what, since }, deliveries) => presentResend(what, since, deliveries),
+    },
+    errors: ['invalid_status'],
+  },
+  command: {
+    description: 'send again what an endpoint did not take',
+    example: ' --what missing --since 7d',
+    says: (deliveries, { id }, { what }) => ({
+      json: { id, what, deliveries },
+      text:
+        deliveries === null
+          ? 'A server sends what is missing within a second.'
+          : `A server sends ${counted(deliveries, 'delivery', 'deliveries')} within a second.`,
+    }),
+  },
+});
+
+export const ENDPOINT_ACTS: readonly RoutineAct<Endpoint>[] = [disable, enable, sendAgain];
