@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { HostedCommand, HostedResult } from './command-host.ts';
+import { isWhole } from './extent.ts';
 import { KEY } from './harness.ts';
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -112,20 +113,21 @@ export function start(program: string, args: readonly string[], options: RunOpti
 
 type Result = { code: number | null; stdout: string; stderr: string };
 
-/** Commands that a process of its own has run already: the first of each in a test file is run so, the next by a host. */
+/** Commands that were run in a fresh process: where everything is asked for, each once; else one for all. */
 const seen = new Set<string | undefined>();
 /** Hosts that have nothing to do. */
 const idle: ChildProcess[] = [];
 
 /**
- * Runs `counterfoil …` to its end (`serve`, where it is refused), without a terminal and with nothing on standard input. The first run of a
- * command is a fresh process with the program's own start, and so is one that asks for Node's options. The others share processes, because
- * most of what a command costs is the loading of its modules.
+ * Runs `counterfoil …` to its end (`serve`, where it is refused), without a terminal and with nothing on standard input. A first run is a
+ * fresh process with the program's own start, and so is one that asks for Node's options. The others share processes, because most of what
+ * a command costs is the loading of its modules.
  */
 export async function run(args: readonly string[], options: RunOptions = {}): Promise<Result> {
   const isPlain = !options.environment && !Object.keys(options.env ?? {}).some((name) => /^NODE_/.test(name));
-  if (isPlain && seen.has(args[0])) return runHosted(args, options);
-  seen.add(args[0]);
+  const kind = isWhole ? args[0] : 'any';
+  if (isPlain && seen.has(kind)) return runHosted(args, options);
+  seen.add(kind);
   const running = start(process.execPath, [COMMAND, ...args], options);
   running.child.stdin!.end();
   const { code } = await running.ended;
