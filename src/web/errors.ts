@@ -98,19 +98,17 @@ export function notFound(): OperationalError {
 
 /** Remembers every route, so that a known path with an unknown method can say which methods it has (RFC 9110, 15.5.6). */
 export function collectMethods(app: FastifyInstance): (url: string) => string | undefined {
-  const routes: { pattern: RegExp; methods: Set<string> }[] = [];
+  const routes = new Map<string, { pattern: RegExp; methods: Set<string> }>();
   app.addHook('onRoute', ({ url, method }) => {
     const source = `^${url.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/:\w+/g, '[^/]+')}$`;
-    let route = routes.find(({ pattern }) => pattern.source === new RegExp(source).source);
-    if (!route) {
-      route = { pattern: new RegExp(source), methods: new Set() };
-      routes.push(route);
-    }
+    const route = routes.get(source) ?? { pattern: new RegExp(source), methods: new Set() };
+    routes.set(source, route);
     for (const one of [method].flat()) route.methods.add(one);
   });
   return (url) => {
     const path = url.split('?', 1)[0]!;
-    const methods = routes.filter(({ pattern }) => pattern.test(path)).flatMap(({ methods }) => [...methods]);
+    const fitting = [...routes.values()].filter(({ pattern }) => pattern.test(path));
+    const methods = fitting.flatMap(({ methods }) => [...methods]);
     return methods.length === 0 ? undefined : [...new Set(methods)].sort().join(', ');
   };
 }
