@@ -151,7 +151,7 @@ export const GUARDS: readonly Guard[] = [
     matter: 'permission',
     keeps: 'a key whose row was edited in the store opens nothing',
     file: 'merchants/directory.ts',
-    text: ' || this.#distrusted.has(key.id)) return undefined;',
+    text: ' || this.#isDistrusted(key)) return undefined;',
     broken: ') return undefined;',
     red: ['security/edited-access', 'merchants/follow', 'merchants/directory'],
   },

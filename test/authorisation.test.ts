@@ -308,9 +308,13 @@ const ROWS: Row[] = [
   {
     route: 'GET /console/merchants/:merchant_id/keys/:key_id/rotate',
     expected: SESSIONS_ADMINISTER,
-    in: 200,
+    in: 409,
   },
-  { route: 'POST /console/merchants/:merchant_id/keys/:key_id/rotate', expected: FORMS_ADMINISTER, in: 422 },
+  {
+    route: 'POST /console/merchants/:merchant_id/keys/:key_id/rotate',
+    expected: FORMS_NOWHERE_ADMINISTER,
+    in: 409,
+  },
   {
     route: 'GET /console/merchants/:merchant_id/keys/:key_id/revoke',
     expected: SESSIONS_ADMINISTER,

@@ -10,10 +10,9 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../lib/time.ts';
 import { type KeyAct, makerOf, refuseReplaced, takeTurn, withinLife } from './acting-key.ts';
 import { ChangedMeanwhile, commitChange } from './change.ts';
 import type { Directory } from './directory.ts';
-import { earlier, type KnownKey } from './known-key.ts';
-import { DEVELOPMENT_KEY, KEY_PREFIX, keyDigest, type Mode } from './merchant.ts';
+import { KEY_PREFIX, keyDigest, type Mode } from './merchant.ts';
 import { countKeysSince, countWorkingKeys, findKey } from './queries.ts';
-import { API_KEYS, isInactive, keyRow, type StoredKey } from './stored-key.ts';
+import { API_KEYS, isInactive, type KnownKey, keyRow, type StoredKey } from './stored-key.ts';
 
 /** For how long a key goes on working beside the one that replaces it, in milliseconds. */
 export const OVERLAPS_MS = { '0': 0, '1h': HOUR_MS, '24h': DAY_MS, '7d': 7 * DAY_MS } as const;
@@ -28,7 +27,6 @@ export const WORKING_KEYS_MAXIMUM = 50;
 export const NEW_KEYS_PER_DAY = 200;
 /** Code points of a key's name. */
 export const KEY_NAME_MAXIMUM = 80;
-const DEVELOPMENT_DIGEST = keyDigest(DEVELOPMENT_KEY);
 /** An end that lies nearer is a mistake. */
 const SHORTEST_LIFE_MS = MINUTE_MS;
 
@@ -119,9 +117,9 @@ const withKey = ({ key }: KeyAct, facts: Facts): Facts => (key ? { ...facts, key
 /**
  * Makes a key in the place of `old`, which stays active for `overlapMs` milliseconds, or until its own end if that is nearer. The new one
  * has the old one's name unless another is given, and no end; made with a key, it has the old one's end, and ends with the key it is made
- * with at the latest. Throws `invalid_status` if the old one is inactive or was replaced already, `validation_failed` for the name,
- * `conflict` if too many keys of the merchant run out at the same time or were made today, and for the key that it is made with
- * `unauthorized` and `forbidden`.
+ * with at the latest. Throws `invalid_status` if the old one is inactive, was replaced already or stands in the configuration,
+ * `validation_failed` for the name, `conflict` if too many keys of the merchant run out at the same time or were made today, and for the
+ * key that it is made with `unauthorized` and `forbidden`.
  */
 export async function rotateKey(
   transaction: Transaction,
@@ -142,23 +140,22 @@ export async function rotateKey(
   refuseReplaced(acting);
   const maximum = overlapMs > 0 ? 2 * WORKING_KEYS_MAXIMUM : Number.POSITIVE_INFINITY;
   await requireRoom(transaction, merchantId, mode, maximum);
-  const ownEnd = earlier(before.expires_at, old.expires_at);
   const wish = {
     merchantId,
     mode,
     name: name?.trim() || before.name,
-    expires_at: act.key ? withinLife(ownEnd, act, acting) : null,
+    expires_at: act.key ? withinLife(before.expires_at, act, acting) : null,
     ...(key !== undefined && { key }),
   };
   const issued = await write(transaction, wish, act, old.id);
-  const expires_at = earlier(ownEnd, transaction.now + overlapMs);
+  const expires_at = Math.min(before.expires_at ?? Infinity, transaction.now + overlapMs);
   const end = { expires_at, replaced_by: issued.row.id };
   return { ...issued, old: await writeEnd(transaction, before, end, act, 'key.replaced') };
 }
 
 /**
- * Revokes a key now and for good. Throws `invalid_status` if it is inactive already, and for the key that it is done with `unauthorized`
- * and `forbidden`.
+ * Revokes a key now and for good. Throws `invalid_status` if it is inactive already or stands in the configuration, and for the key that
+ * it is done with `unauthorized` and `forbidden`.
  */
 export async function revokeKey(
   transaction: Transaction,
@@ -172,24 +169,25 @@ export async function revokeKey(
   return { row: await writeEnd(transaction, before, end, act, 'key.revoked') };
 }
 
-/** The row of a key that still works; one to be written where the configuration alone names it. Throws `invalid_status`. */
+/** Why a key of the configuration is neither replaced nor revoked here. Its id begins as its digest does, so that its line is found. */
+export function livesInFile({ digest }: Pick<KnownKey, 'digest'>): OperationalError {
+  return new OperationalError(
+    'invalid_status',
+    `The key stands in the configuration file, with the key_sha256 ${digest.slice(0, 16)}…: the operator puts another in its place there, and takes its line out.`,
+  );
+}
+
+/** The row of a key that still works. Throws `invalid_status`, also for a key of the configuration. */
 async function changeable(transaction: Transaction, key: KnownKey): Promise<StoredKey> {
-  const { now } = transaction;
-  const { merchant_id, digest, mode, expires_at } = key;
-  if (digest === DEVELOPMENT_DIGEST)
-    throw new OperationalError(
-      'invalid_status',
-      'Everybody knows the development key: take it out of the configuration file.',
-    );
-  const from = { merchantId: merchant_id, mode, name: key.name, expires_at, last_four: null, made_by: null };
-  const row = (await findKey(transaction, key.id)) ?? { ...keyRow(digest, from, now), version: 0 };
-  if (row.revoked_at !== null) throw new OperationalError('invalid_status', 'The key is revoked already.');
-  if (isInactive(row, now) || isInactive(key, now))
-    throw new OperationalError('invalid_status', 'The key has expired.');
+  if (key.isConfigured) throw livesInFile(key);
+  const row = await findKey(transaction, key.id);
+  if (!row || row.revoked_at !== null)
+    throw new OperationalError('invalid_status', 'The key is revoked already.');
+  if (isInactive(row, transaction.now)) throw new OperationalError('invalid_status', 'The key has expired.');
   return row;
 }
 
-/** Writes the end of a key over its row, or as the first row of one that the configuration names. */
+/** Writes the end of a key over its row. */
 async function writeEnd(
   transaction: Transaction,
   before: StoredKey,
@@ -197,12 +195,10 @@ async function writeEnd(
   act: KeyAct,
   action: 'key.replaced' | 'key.revoked',
 ): Promise<StoredKey> {
-  const isNew = before.version === 0;
+  if (!(await updateRow(transaction, API_KEYS, before, end))) throw new ChangedMeanwhile();
   const after = { ...before, ...end, version: before.version + 1 };
-  if (isNew) await transaction.insertNow(API_KEYS, after);
-  else if (!(await updateRow(transaction, API_KEYS, before, end))) throw new ChangedMeanwhile();
   const facts = withKey(act, after.replaced_by === null ? {} : { replaced_by: after.replaced_by });
-  await recordRow(transaction, act, action, API_KEYS, { before: isNew ? undefined : before, after }, facts);
+  await recordRow(transaction, act, action, API_KEYS, { before, after }, facts);
   return after;
 }
 

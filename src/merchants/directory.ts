@@ -1,7 +1,7 @@
 // The one place that tells which merchant a key belongs to: those of the configuration and those of the store, in memory.
 import { KeptKeys } from './kept-keys.ts';
-import { type ConfiguredKey, type KnownKey, knownKey } from './known-key.ts';
 import {
+  type ApiKey,
   type Caller,
   DEVELOPMENT_KEY,
   isWholeKey,
@@ -11,11 +11,20 @@ import {
   type Profile,
 } from './merchant.ts';
 import { NamesInUse } from './names-in-use.ts';
-import { isInactive, type StoredKey } from './stored-key.ts';
+import { isInactive, type KnownKey, type StoredKey } from './stored-key.ts';
 import { type MerchantProfile, profileOf, type StoredMerchant } from './stored-merchant.ts';
 
 const DEVELOPMENT_DIGEST = keyDigest(DEVELOPMENT_KEY);
 const NO_PROFILE: Profile = { website: null, support: null };
+/** What the configuration does not hold of a key. */
+const UNTOLD = {
+  name: null,
+  last_four: null,
+  made_by: null,
+  created_at: null,
+  replaced_by: null,
+  revoked_at: null,
+};
 
 /** A merchant with the keys that are kept of it. */
 export interface KnownMerchant extends MerchantProfile {
@@ -33,15 +42,15 @@ interface KeptMerchant {
 
 /**
  * Merchants and keys in memory. Those of the configuration are replaced as a whole when it is read again. Those of the store are put one
- * by one, in any order: a row never takes the place of a newer one. If both name a merchant, the configuration decides its name. Inactive
- * keys are dropped, except those that the configuration names.
+ * by one, in any order: a row never takes the place of a newer one. If both name a merchant or a key, the configuration alone counts, but
+ * for the merchant's suspension. Inactive keys of the store are dropped.
  */
 export class Directory {
   /** Whether every key makes test payments. */
   readonly testOnly: boolean;
   #configured = new Map<string, MerchantWithKeys>();
   /** By their digests. */
-  #configuredKeys = new Map<string, ConfiguredKey>();
+  #configuredKeys = new Map<string, KnownKey>();
   readonly #stored = new Map<string, KeptMerchant>();
   readonly #kept: KeptKeys;
   #suspended: Set<string> = new Set();
@@ -62,22 +71,23 @@ export class Directory {
   ) {
     this.testOnly = testOnly;
     this.keepsOver = keepsOver;
-    this.#kept = new KeptKeys((digest) => keepsOver || this.#configuredKeys.has(digest));
+    this.#kept = new KeptKeys(keepsOver);
     this.replace(merchants);
   }
 
-  /**
-   * Puts `merchants` in place of those of the configuration. With a store, use `replaceConfigured`: the store may know that some of their
-   * keys are inactive.
-   */
+  /** Puts `merchants` in place of those of the configuration. */
   replace(merchants: readonly MerchantWithKeys[]): void {
     this.#configured = new Map(merchants.map((merchant) => [merchant.id, merchant]));
     this.#configuredKeys = new Map(
-      merchants.flatMap(({ id, keys }) => keys.map((key) => [key.digest, { ...key, merchant_id: id }])),
+      merchants.flatMap(({ id, keys }) => keys.map((key) => [key.digest, this.#ofConfiguration(id, key)])),
     );
-    this.#kept.recall(this.#configuredKeys.keys());
     this.#callers.clear();
     this.#names = undefined;
+  }
+
+  #ofConfiguration(merchant_id: string, { id, digest, mode, expires_at, name = null }: ApiKey): KnownKey {
+    const own = { id, digest, merchant_id, mode: this.testOnly ? ('test' as const) : mode, expires_at, name };
+    return { ...UNTOLD, ...own, isConfigured: true };
   }
 
   /** Takes a merchant of the store as its row has it now. */
@@ -95,7 +105,7 @@ export class Directory {
     this.#callers.clear();
   }
 
-  /** Takes a key of the store as its row has it now. Gives it with what the configuration says of it, whether it is kept or not. */
+  /** Takes a key of the store as its row has it now. Returns what is known of the key, whether it is kept or not. */
   putKey(row: StoredKey): KnownKey {
     this.#distrusted.delete(row.id);
     this.#callers.delete(row.digest);
@@ -103,9 +113,13 @@ export class Directory {
     return this.keyOf(row);
   }
 
-  /** A key by its row, to be shown: with what the configuration says of it, or as it is known here if that is newer. */
+  /** A key by its row, to be shown: as the configuration has it, or as it is known here if that is newer. */
   keyOf(row: StoredKey): KnownKey {
-    return knownKey(this.#configuredKeys.get(row.digest), this.#kept.newest(row), this.testOnly)!;
+    return this.#configuredKeys.get(row.digest) ?? this.#ofStore(this.#kept.newest(row));
+  }
+
+  #ofStore(row: StoredKey): KnownKey {
+    return { ...row, mode: this.testOnly ? 'test' : row.mode, isConfigured: false };
   }
 
   /** Lets a key in no more, and a merchant do no more than a suspended one, until its row is put again. */
@@ -162,18 +176,20 @@ export class Directory {
     return known && { ...known, isConfigured: configured !== undefined, keys: this.keysOf(id) };
   }
 
-  /** The keys of a merchant that are kept, oldest first. */
+  /** The keys of a merchant that are kept: those of the configuration, then those of the store, oldest first. */
   keysOf(merchantId: string): KnownKey[] {
-    const configured = this.#configured.get(merchantId)?.keys ?? [];
-    const digests = new Set([...configured.map(({ digest }) => digest), ...this.#kept.digestsOf(merchantId)]);
-    return [...digests]
-      .map((digest) => this.key(digest)!)
-      .filter((key) => key.merchant_id === merchantId)
-      .sort(
-        (one, other) =>
-          Number(other.isConfigured) - Number(one.isConfigured) ||
-          (one.created_at ?? 0) - (other.created_at ?? 0),
-      );
+    const stored = [...this.#kept.digestsOf(merchantId)].filter(
+      (digest) => !this.#configuredKeys.has(digest),
+    );
+    const keys = stored.map((digest) => this.#ofStore(this.#kept.get(digest)!));
+    keys.sort((one, other) => one.created_at! - other.created_at!);
+    return [...this.configuredKeysOf(merchantId), ...keys];
+  }
+
+  /** The keys of a merchant that the configuration names. */
+  configuredKeysOf(merchantId: string): KnownKey[] {
+    const keys = this.#configured.get(merchantId)?.keys ?? [];
+    return keys.map(({ digest }) => this.#configuredKeys.get(digest)!);
   }
 
   /** The payment methods that a merchant chose. Undefined if there is no such merchant, null if it chose all. */
@@ -192,29 +208,31 @@ export class Directory {
 
   /** A key by its digest. */
   key(digest: string): KnownKey | undefined {
-    return knownKey(this.#configuredKeys.get(digest), this.#kept.get(digest), this.testOnly);
+    const row = this.#kept.get(digest);
+    return this.#configuredKeys.get(digest) ?? (row && this.#ofStore(row));
   }
 
   /** A key of the configuration by its id. */
   configuredKey(id: string): KnownKey | undefined {
-    for (const { id: one, digest } of this.#configuredKeys.values()) if (one === id) return this.key(digest);
-    return undefined;
+    return this.#configuredKeys.values().find((key) => key.id === id);
   }
 
-  /** The ids of the merchants and keys that the configuration names. */
-  get configuredIds(): { merchants: string[]; keys: string[] } {
-    return {
-      merchants: [...this.#configured.keys()],
-      keys: [...this.#configuredKeys.values()].map(({ id }) => id),
-    };
+  /** The ids of the merchants that the configuration names. */
+  get configuredIds(): string[] {
+    return [...this.#configured.keys()];
   }
 
   /** Whether a key is known here for good, so that the store has nothing to say that `find` does not: ends only come nearer. */
   knows(key: string): boolean {
     const known = this.key(keyDigest(key));
     return (
-      known !== undefined && this.#profile(known.merchant_id) !== undefined && !this.#distrusted.has(known.id)
+      known !== undefined && this.#profile(known.merchant_id) !== undefined && !this.#isDistrusted(known)
     );
+  }
+
+  /** Whether the row of a key of the store is not as the history left it. */
+  #isDistrusted({ id, isConfigured }: KnownKey): boolean {
+    return !isConfigured && this.#distrusted.has(id);
   }
 
   /**
@@ -237,7 +255,7 @@ export class Directory {
     if (digest === DEVELOPMENT_DIGEST && !this.#configuredKeys.has(digest)) return undefined;
     const key = this.key(digest);
     const merchant = key && this.#profile(key.merchant_id);
-    if (!merchant || key.revoked_at !== null || this.#distrusted.has(key.id)) return undefined;
+    if (!merchant || key.revoked_at !== null || this.#isDistrusted(key)) return undefined;
     const { id, name, limits } = merchant;
     return { merchant: { id, name }, key, limits, actor: `merchant:${id}` };
   }

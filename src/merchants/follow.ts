@@ -9,10 +9,9 @@ import type { Clock } from '../lib/time.ts';
 import type { Database, Reader } from '../store/database.ts';
 import { rowsWithIds } from '../store/table.ts';
 import type { Directory } from './directory.ts';
-import type { KnownKey } from './known-key.ts';
-import { type Caller, keyDigest, type MerchantWithKeys } from './merchant.ts';
+import { type Caller, keyDigest } from './merchant.ts';
 import { findKey, findKeyByDigest, findKeys, findMerchants, keysAfter, merchantsAfter } from './queries.ts';
-import { API_KEYS, KEY_ID_PREFIX, type StoredKey } from './stored-key.ts';
+import { API_KEYS, KEY_ID_PREFIX, type KnownKey, type StoredKey } from './stored-key.ts';
 import { MERCHANT_ID_PREFIX, MERCHANTS, type StoredMerchant } from './stored-merchant.ts';
 
 const PAGE = 500;
@@ -30,8 +29,6 @@ export function directoryListeners(database: Reader, directory: Directory, clock
         (after) => keysAfter(database, after, overSince, PAGE),
         async (rows) => takeKeys(directory, await judge(database, API_KEYS, rows)),
       );
-      for (const page of await judgeConfigured(database, directory.configuredIds.keys))
-        takeKeys(directory, page);
     },
     async hear(entries) {
       const rows = await findKeys(database, subjectsOf(entries));
@@ -46,7 +43,7 @@ export function directoryListeners(database: Reader, directory: Directory, clock
         (after) => merchantsAfter(database, after, PAGE),
         async (rows) => takeMerchants(directory, await judge(database, MERCHANTS, rows)),
       );
-      const { merchants: ids } = directory.configuredIds;
+      const ids = directory.configuredIds;
       const rows = await findMerchants(database, ids);
       takeMerchants(directory, await judge(database, MERCHANTS, rows, ids));
     },
@@ -121,31 +118,6 @@ const takeMerchants = (directory: Directory, judged: Judged<StoredMerchant>) =>
 
 const subjectsOf = (entries: readonly AuditEntry[]) => [...new Set(entries.map(({ subject }) => subject))];
 
-/** The rows of keys that the configuration names, inactive ones too. */
-async function judgeConfigured(database: Reader, ids: readonly string[]): Promise<Judged<StoredKey>[]> {
-  const pages: Judged<StoredKey>[] = [];
-  for (let i = 0; i < ids.length; i += PAGE) {
-    const page = ids.slice(i, i + PAGE);
-    pages.push(await judge(database, API_KEYS, await findKeys(database, page), page));
-  }
-  return pages;
-}
-
-/**
- * Puts `merchants` in place of those of the configuration. A key that was revoked in the store is no good from the first moment,
- * although the configuration names it now. Throws `DatabaseError`.
- */
-export async function replaceConfigured(
-  database: Reader,
-  directory: Directory,
-  merchants: readonly MerchantWithKeys[],
-): Promise<void> {
-  const ids = merchants.flatMap(({ keys }) => keys.map(({ id }) => id));
-  const judged = await judgeConfigured(database, ids);
-  directory.replace(merchants);
-  for (const page of judged) takeKeys(directory, page);
-}
-
 /**
  * The caller of a key that this node does not know: one made on another node or by a command a moment ago. The directory knows it from
  * then on. Without a caller, `key` is the one that is revoked or expired, if it ever was one. Throws `DatabaseError`.
@@ -167,7 +139,7 @@ export async function lookUpCaller(
 }
 
 /**
- * A key by its id, as the store and the configuration have it now, whichever node changed it. Undefined if there is none. Throws
+ * A key by its id, as the configuration or the store has it now, whichever node changed it. Undefined if there is none. Throws
  * `DatabaseError`.
  */
 export async function keyById(
@@ -175,6 +147,7 @@ export async function keyById(
   directory: Directory,
   id: string,
 ): Promise<KnownKey | undefined> {
-  const row = await findKey(database, id);
-  return row ? directory.keyOf(row) : directory.configuredKey(id);
+  const configured = directory.configuredKey(id);
+  const row = configured ? undefined : await findKey(database, id);
+  return row ? directory.keyOf(row) : configured;
 }

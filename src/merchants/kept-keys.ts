@@ -1,4 +1,4 @@
-// The keys of the store that a node caches in memory: active ones, and the inactive ones that it needs.
+// The keys of the store that a node caches in memory: active ones, or all of them to be listed.
 import { LRUCache } from 'lru-cache';
 import { isInactive, type StoredKey } from './stored-key.ts';
 
@@ -9,8 +9,8 @@ import { isInactive, type StoredKey } from './stored-key.ts';
 const REMEMBERED = 10_000;
 
 export class KeptKeys {
-  /** Whether a key, by its digest, is kept although it is inactive. */
-  readonly #keepsInactive: (digest: string) => boolean;
+  /** Whether inactive keys are kept. */
+  readonly #keepsOver: boolean;
   /** By their digests. */
   readonly #keys = new Map<string, StoredKey>();
   /** Inactive ones by their digests, the most recent. */
@@ -18,8 +18,8 @@ export class KeptKeys {
   /** The digests of each merchant's keys. */
   readonly #digests = new Map<string, Set<string>>();
 
-  constructor(keepsInactive: (digest: string) => boolean) {
-    this.#keepsInactive = keepsInactive;
+  constructor(keepsOver: boolean) {
+    this.#keepsOver = keepsOver;
   }
 
   /** How many are kept. */
@@ -40,7 +40,7 @@ export class KeptKeys {
   /** Takes a row, unless a newer one is known. */
   put(row: StoredKey): void {
     if (this.newest(row) !== row) return;
-    if (row.revoked_at === null || this.#keepsInactive(row.digest)) this.#keep(row);
+    if (row.revoked_at === null || this.#keepsOver) this.#keep(row);
     else this.#letGo(row);
   }
 
@@ -50,18 +50,10 @@ export class KeptKeys {
     return known && known.version > row.version ? known : row;
   }
 
-  /** Keeps those of `digests` again that are inactive and remembered. */
-  recall(digests: Iterable<string>): void {
-    for (const digest of digests) {
-      const over = this.#inactive.get(digest);
-      if (over) this.#keep(over);
-    }
-  }
-
   /** Drops those that are inactive at `now`. */
   forgetInactive(now: number): void {
-    for (const row of this.#keys.values())
-      if (isInactive(row, now) && !this.#keepsInactive(row.digest)) this.#letGo(row);
+    if (this.#keepsOver) return;
+    for (const row of this.#keys.values()) if (isInactive(row, now)) this.#letGo(row);
   }
 
   #keep(row: StoredKey): void {

@@ -7,29 +7,35 @@ import { API_KEYS, type StoredKey } from './stored-key.ts';
 const KEY = API_KEYS.columnList;
 
 /** Which keys of a merchant are listed. */
-export interface KeyFilter {
+interface KeyFilter {
   merchantId: string;
   modes: readonly Mode[];
   /** Those that were over by then are not; milliseconds since 1970. */
   since: number;
+  /** The ids of keys that the configuration names: their rows count for nothing. */
+  except: readonly string[];
 }
 
-/** The keys that were made here, newest first, those of one moment by their ids; behind `after`. */
+/** Makes a list of ids one that PostgreSQL takes: it takes none that is empty. */
+const listOf = (ids: readonly string[]) => ['', ...ids];
+
+/** The keys of the store, newest first, those of one moment by their ids; behind `after`. */
 export function keysMade(
   database: Reader,
-  { merchantId, modes, since }: KeyFilter,
+  { merchantId, modes, since, except }: KeyFilter,
   after: { created_at: number; id: string } | undefined,
   limit: number,
 ): Promise<StoredKey[]> {
   const { created_at, id } = after ?? { created_at: Number.MAX_SAFE_INTEGER, id: '' };
   return database.query<StoredKey>(
     `select ${KEY} from api_keys
-     where merchant_id = ? and mode in (${marks(modes)}) and last_four is not null
+     where merchant_id = ? and mode in (${marks(modes)}) and id not in (${marks(listOf(except))})
        and (revoked_at is null or revoked_at > ?) and (expires_at is null or expires_at > ?)
        and created_at <= ? and (created_at < ? or id > ?)
      order by created_at desc, id limit ? + 0`,
     merchantId,
     ...modes,
+    ...listOf(except),
     since,
     since,
     created_at,
@@ -39,34 +45,19 @@ export function keysMade(
   );
 }
 
-/** The keys of a merchant that were over by `now`, those that ended last first. */
+/** The keys of a merchant in the store that were over by `since`, those that ended last first. */
 export function keysOverLast(
   database: Reader,
-  merchantId: string,
-  now: number,
+  { merchantId, since, except }: KeyFilter,
   limit: number,
 ): Promise<StoredKey[]> {
   return database.query<StoredKey>(
-    `select ${KEY} from api_keys where merchant_id = ? and (revoked_at is not null or expires_at <= ?)
+    `select ${KEY} from api_keys where merchant_id = ? and id not in (${marks(listOf(except))})
+       and (revoked_at is not null or expires_at <= ?)
      order by coalesce(revoked_at, expires_at) desc, id limit ? + 0`,
     merchantId,
-    now,
+    ...listOf(except),
+    since,
     limit,
-  );
-}
-
-/** The keys that came from a configuration and were changed here since. */
-export function keysTakenOver(
-  database: Reader,
-  { merchantId, modes, since }: KeyFilter,
-): Promise<StoredKey[]> {
-  return database.query<StoredKey>(
-    `select ${KEY} from api_keys
-     where merchant_id = ? and mode in (${marks(modes)}) and last_four is null
-       and (revoked_at is null or revoked_at > ?) and (expires_at is null or expires_at > ?)`,
-    merchantId,
-    ...modes,
-    since,
-    since,
   );
 }

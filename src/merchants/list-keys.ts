@@ -1,10 +1,9 @@
-// Lists the keys of a merchant as they are now, whichever node changed them: those that were made here, then those of the configuration.
+// Lists the keys of a merchant as they are now, whichever node changed them: those of the store, then those of the configuration.
 import type { Reader } from '../store/database.ts';
 import type { Directory } from './directory.ts';
-import { type KeyFilter, keysMade, keysOverLast, keysTakenOver } from './key-list-queries.ts';
-import { earlier, type KnownKey } from './known-key.ts';
+import { keysMade, keysOverLast } from './key-list-queries.ts';
 import type { Mode } from './merchant.ts';
-import { isInactive, LISTED_FOR_MS } from './stored-key.ts';
+import { isInactive, type KnownKey, LISTED_FOR_MS } from './stored-key.ts';
 
 /** More than a merchant's keys that work can be. */
 const WORKING_AT_MOST = 1000;
@@ -35,30 +34,32 @@ export async function listKeys(
 ): Promise<KnownKey[]> {
   // In development all keys make test payments, whatever they were made for.
   const modes = mode === undefined || directory.testOnly ? (['live', 'test'] as const) : [mode];
-  const filter = { merchantId, modes, since: now - LISTED_FOR_MS };
+  const filter = {
+    merchantId,
+    modes,
+    since: now - LISTED_FOR_MS,
+    except: configuredIds(directory, merchantId),
+  };
   const keys: KnownKey[] = [];
   if (!after || after.created_at > 0)
     for (const row of await keysMade(database, filter, after, limit)) keys.push(directory.keyOf(row));
   if (keys.length >= limit) return keys;
   const isBehind = ({ id }: KnownKey) => !after || after.created_at > 0 || id > after.id;
-  const ageless = await keysOfUnknownAge(database, directory, filter);
-  return [...keys, ...ageless.filter(isBehind)].slice(0, limit);
+  const configured = configuredKeys(directory, filter).filter(isBehind);
+  return [...keys, ...configured].slice(0, limit);
 }
 
-/** The keys of a merchant that the configuration names or once named, by their ids. They are few, because they were written by hand. */
-async function keysOfUnknownAge(
-  database: Reader,
+const configuredIds = (directory: Directory, merchantId: string) =>
+  directory.configuredKeysOf(merchantId).map(({ id }) => id);
+
+/** The keys of a merchant that the configuration names, by their ids: of some modes, and without those that ended by `since`. */
+function configuredKeys(
   directory: Directory,
-  filter: KeyFilter,
-): Promise<KnownKey[]> {
-  const taken = (await keysTakenOver(database, filter)).map((row) => directory.keyOf(row));
-  const keys = new Map(taken.map((key) => [key.id, key]));
-  for (const key of directory.keysOf(filter.merchantId)) if (key.isConfigured) keys.set(key.id, key);
-  return [...keys.values()]
-    .filter((key) => key.created_at === null && filter.modes.includes(key.mode))
-    .filter(
-      ({ revoked_at, expires_at }) => (earlier(revoked_at, expires_at) ?? filter.since + 1) > filter.since,
-    )
+  { merchantId, modes, since }: { merchantId: string; modes: readonly Mode[]; since: number },
+): KnownKey[] {
+  return directory
+    .configuredKeysOf(merchantId)
+    .filter(({ mode, expires_at }) => modes.includes(mode) && (expires_at ?? Infinity) > since)
     .sort((one, other) => (one.id < other.id ? -1 : 1));
 }
 
@@ -72,15 +73,13 @@ export async function keysAtWork(
   merchantId: string,
   { now, over }: { now: number; over: number },
 ): Promise<KnownKey[]> {
-  const filter = { merchantId, modes: ['live', 'test'] as const, since: now };
+  const except = configuredIds(directory, merchantId);
+  const filter = { merchantId, modes: ['live', 'test'] as const, since: now, except };
   const made = await keysMade(database, filter, undefined, WORKING_AT_MOST);
-  const ended = await keysOverLast(database, merchantId, now, over);
-  const ageless = await keysOfUnknownAge(database, directory, { ...filter, since: now - LISTED_FOR_MS });
-  const keys = new Map([...made, ...ended].map((row) => [row.id, directory.keyOf(row)]));
-  for (const key of ageless) keys.set(key.id, key);
-  const all = [...keys.values()].sort(
-    (one, other) => (other.created_at ?? 0) - (one.created_at ?? 0) || (one.id < other.id ? -1 : 1),
-  );
+  const ended = await keysOverLast(database, filter, over);
+  const configured = configuredKeys(directory, { ...filter, since: now - LISTED_FOR_MS });
+  const stored = [...made, ...ended.sort((one, other) => other.created_at - one.created_at)];
+  const all = [...stored.map((row) => directory.keyOf(row)), ...configured];
   return [
     ...all.filter((key) => !isInactive(key, now)),
     ...all.filter((key) => isInactive(key, now)).slice(0, over),

@@ -5,10 +5,7 @@ import { DAY_MS, MINUTE_MS } from '../lib/time.ts';
 import { integer, integerOrNull, type RowOf, table, text, textOrNull } from '../store/table.ts';
 import { keyId, type Mode } from './merchant.ts';
 
-/**
- * A row of `api_keys`. One of a key that stands in the configuration is there once it was rotated or revoked. Times in milliseconds
- * since 1970.
- */
+/** A row of `api_keys`. Times in milliseconds since 1970. */
 export const API_KEYS = table('api_keys', {
   /** `key_…`. */
   id: text(),
@@ -19,7 +16,7 @@ export const API_KEYS = table('api_keys', {
   mode: text<Mode>(),
   /** What it is for, in its maker's words. */
   name: textOrNull(),
-  /** The last four characters of the key, to tell it from others by; undefined where the configuration held its digest alone. */
+  /** The last four characters of the key, to tell it from others by; null for one that was imported from the configuration. */
   last_four: textOrNull(),
   /** The key that was made in its place. */
   replaced_by: textOrNull(),
@@ -28,10 +25,18 @@ export const API_KEYS = table('api_keys', {
   created_at: integer(),
   expires_at: integerOrNull(),
   revoked_at: integerOrNull(),
-  /** The id of the key it was made with, else `operator` or `administrator`; nothing for a first key and one of the configuration. */
+  /** The id of the key it was made with, else `operator` or `administrator`; null for a first key and one that was imported. */
   made_by: textOrNull(),
 });
 export type StoredKey = RowOf<typeof API_KEYS>;
+
+/** A key of the store or of the configuration, which holds less about it. */
+export interface KnownKey extends Omit<StoredKey, 'salt' | 'version' | 'created_at'> {
+  /** Milliseconds since 1970; null for a key of the configuration. */
+  created_at: number | null;
+  /** Whether it lives in the configuration: there it is replaced and revoked, and a row of the same key counts for nothing. */
+  isConfigured: boolean;
+}
 
 /** The row of a new key. */
 export function keyRow(

@@ -29,8 +29,7 @@ export const verifyMerchants: readonly RowCheck[] = [
     table: API_KEYS,
     noun: 'API key',
     prefix: KEY_ID_PREFIX,
-    // One of the configuration has a row from its end on.
-    creates: ['key.issued', 'key.imported', 'key.replaced', 'key.revoked'],
+    creates: ['key.issued', 'key.imported'],
     states: {
       first: 'not revoked',
       after: KEY_STATE_AFTER,

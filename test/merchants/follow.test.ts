@@ -5,8 +5,8 @@ import { entriesAbout, newestEntry } from '../../src/journal/queries.ts';
 import { newSecret } from '../../src/lib/secrets.ts';
 import { changeKeys, revokeKey } from '../../src/merchants/api-keys.ts';
 import { Directory } from '../../src/merchants/directory.ts';
-import { directoryListeners, lookUpCaller, replaceConfigured } from '../../src/merchants/follow.ts';
-import { keyDigest, keyId, type MerchantWithKeys } from '../../src/merchants/merchant.ts';
+import { directoryListeners, lookUpCaller } from '../../src/merchants/follow.ts';
+import { keyDigest, keyId } from '../../src/merchants/merchant.ts';
 import { findKeyByDigest } from '../../src/merchants/queries.ts';
 import type { Row, Value } from '../../src/store/database.ts';
 import { otherNode } from '../administrators/people.ts';
@@ -29,16 +29,6 @@ for (const engine of ENGINES)
       );
       return made;
     }
-    const shopWith = ({ merchant, row }: Awaited<ReturnType<typeof revoked>>): MerchantWithKeys => ({
-      id: merchant.id,
-      name: 'Corner Shop',
-      website: null,
-      support: null,
-      methods: null,
-      limits: {},
-      keys: [{ id: row.id, digest: row.digest, mode: 'test', expires_at: null }],
-    });
-
     test('a page of entries costs two statements of each table, its rows and their entries, and keys are heard first.', async () => {
       const { database } = harness.service;
       let statements = 0;
@@ -62,31 +52,20 @@ for (const engine of ENGINES)
         assert.equal(directory.find(key, harness.clock.now())?.merchant.id, merchant.id);
     });
 
-    test('a node that starts takes no keys that are over, but for those that the configuration names.', async () => {
+    test('a node that starts takes no keys that are over, but to list them.', async () => {
       const { database } = harness.service;
       const over = await revoked();
       const working = await addMerchant(harness);
-      for (const [merchants, options, count] of [
-        [[], {}, 0],
-        [[], { keepsOver: true }, 1],
-        [[shopWith(over)], {}, 1],
+      for (const [options, count] of [
+        [{}, 0],
+        [{ keepsOver: true }, 1],
       ] as const) {
-        const directory = new Directory(merchants, options);
+        const directory = new Directory([], options);
         for (const { load } of directoryListeners(database, directory, harness.clock)) await load();
         assert.equal(directory.keysOf(over.merchant.id).length, count);
         assert.equal(directory.find(over.key, harness.clock.now()), undefined);
         assert.ok(directory.find(working.key, harness.clock.now()));
       }
-    });
-
-    test('a key that was revoked does not work again because the file names it from now on.', async () => {
-      const { database } = harness.service;
-      const over = await revoked();
-      const directory = new Directory([]);
-      for (const { load } of directoryListeners(database, directory, harness.clock)) await load();
-      await replaceConfigured(database, directory, [shopWith(over)]);
-      assert.equal(directory.find(over.key, harness.clock.now()), undefined);
-      assert.equal(directory.keysOf(over.merchant.id)[0]!.isConfigured, true);
     });
 
     test('a node that reads an older file takes its keys for itself alone.', async () => {
@@ -101,8 +80,8 @@ for (const engine of ENGINES)
           for (const listener of directoryListeners(database, directory, harness.clock))
             await listener.load();
       };
-      await replaceConfigured(database, newer, [{ ...shop, limits: {}, keys: [] }]);
-      await replaceConfigured(database, older, [{ ...shop, limits: {}, keys }]);
+      newer.replace([{ ...shop, limits: {}, keys: [] }]);
+      older.replace([{ ...shop, limits: {}, keys }]);
       await load();
       assert.ok(older.find(key, harness.clock.now()));
       const looked = await lookUpCaller(database, newer, key, harness.clock.now());

@@ -10,7 +10,7 @@ import { keyRow } from '../../src/merchants/stored-key.ts';
 import { changeMerchantState } from '../../src/merchants/suspend.ts';
 import { addPerson, OPERATOR, partsOf } from '../administrators/people.ts';
 import { acknowledgeAll } from '../support/acknowledge.ts';
-import { KEY, OTHER_KEY, sharedHarness } from '../support/harness.ts';
+import { KEY, sharedHarness } from '../support/harness.ts';
 import { editOutside, insertOutside } from '../support/outside.ts';
 import { addMerchant } from '../support/store-merchant.ts';
 
@@ -28,7 +28,6 @@ describe('an edited store', () => {
     await service.start();
   };
   const statusOf = async (key: string) => (await service.request('/v1/payments', { key })).status;
-  const keysOf = (id: string) => service.service.directory.keysOf(id);
   /** Runs `check` while a value is another, and puts it back. */
   async function while_(
     table: string,
@@ -94,18 +93,6 @@ describe('an edited store', () => {
     await edit(`delete from api_keys where id = '${put.id}'`);
     await edit(`update api_keys set revoked_at = 1 where id = '${row.id}'`);
     await acknowledgeAll(service, 'A test revived it.');
-  });
-
-  test('lets a key of the configuration that was revoked in no more, also where its row is gone', async () => {
-    const [key] = keysOf('mer_other');
-    assert.equal(await statusOf(OTHER_KEY), 200);
-    await service.service.journal.commit((one) => revokeKey(one, key!, OPERATOR));
-    await restart();
-    assert.equal(await statusOf(OTHER_KEY), 401);
-    await edit(`delete from api_keys where id = '${key!.id}'`);
-    await restart();
-    assert.equal(await statusOf(OTHER_KEY), 401);
-    assert.equal(await statusOf(KEY), 200);
   });
 
   test('resumes no merchant, also where the row that suspends it is gone', async () => {

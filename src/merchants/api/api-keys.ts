@@ -11,10 +11,9 @@ import { changeKeys, issueKey, revokeKey, rotateKey } from '../api-keys.ts';
 import type { Directory } from '../directory.ts';
 import { keyById } from '../follow.ts';
 import type { KeyUses } from '../key-uses.ts';
-import type { KnownKey } from '../known-key.ts';
 import { listKeys, type PageEnd } from '../list-keys.ts';
 import { keysMadeBy } from '../queries.ts';
-import type { StoredKey } from '../stored-key.ts';
+import type { KnownKey, StoredKey } from '../stored-key.ts';
 import { apiKeyRequestSchema, rotationRequestSchema } from './api-key-requests.ts';
 import {
   apiKeyAnswerSchema,

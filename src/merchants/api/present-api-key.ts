@@ -2,9 +2,8 @@
 import { z } from 'zod';
 import { timestampOrNull } from '../../lib/time.ts';
 import { listSchema } from '../../web/list.ts';
-import type { KnownKey } from '../known-key.ts';
 import { KEY_PREFIX } from '../merchant.ts';
-import { keyStatus } from '../stored-key.ts';
+import { type KnownKey, keyStatus } from '../stored-key.ts';
 
 const moment = z.string().describe('ISO 8601 with a numeric UTC offset.').nullable();
 

@@ -7,9 +7,8 @@ import { ago } from '../../lib/duration.ts';
 import { type Html, html } from '../../lib/html.ts';
 import { formatTimestamp } from '../../lib/time.ts';
 import { type Column, records } from '../../web/markup/table.ts';
-import type { KnownKey } from '../known-key.ts';
 import { KEY_PREFIX, type Merchant, type Mode } from '../merchant.ts';
-import { isInactive, type StoredKey } from '../stored-key.ts';
+import { isInactive, type KnownKey, type StoredKey } from '../stored-key.ts';
 import type { MerchantContext } from './context.ts';
 
 /** How many inactive keys are listed. */
@@ -36,8 +35,9 @@ export function keyList(
   return records(columns, keys);
 }
 
-/** The ways on from a key that works. */
+/** The ways on from a key of the store that works. */
 function doings({ address, now }: MerchantContext, key: KnownKey): Html | null {
+  if (key.isConfigured) return html`In the file`;
   if (isInactive(key, now)) return null;
   const { id, merchant_id, replaced_by } = key;
   const link = (act: 'rotate' | 'revoke', label: string) =>

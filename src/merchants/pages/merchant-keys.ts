@@ -12,16 +12,16 @@ import {
   type IssuedKey,
   issueKey,
   KEY_NAME_MAXIMUM,
+  livesInFile,
   OVERLAPS_MS,
   type Overlap,
   revokeKey,
   rotateKey,
 } from '../api-keys.ts';
 import { keyById } from '../follow.ts';
-import type { KnownKey } from '../known-key.ts';
 import { KEY_PREFIX, keyDigest, type Merchant } from '../merchant.ts';
 import { findKeyByDigest, keysMadeBy } from '../queries.ts';
-import { isInactive, isShownAgain } from '../stored-key.ts';
+import { isInactive, isShownAgain, type KnownKey } from '../stored-key.ts';
 import type { MerchantContext } from './context.ts';
 import { keyFacts, lastUsed, madeWithIt, modesOf, newKeyPage } from './merchant-key-parts.ts';
 
@@ -45,7 +45,7 @@ function merchantOf({ directory, params }: MerchantContext): Merchant {
   return merchant;
 }
 
-/** The key that the path names, and when it was last used. Throws `not_found`. */
+/** The key of the store that the path names, and when it was last used. Throws `not_found`, `invalid_status`. */
 async function keyOf(
   context: MerchantContext,
 ): Promise<{ merchant: Merchant; key: KnownKey; used: number | undefined }> {
@@ -53,6 +53,7 @@ async function keyOf(
   const merchant = merchantOf(context);
   const key = await keyById(database, directory, params.key_id!);
   if (key?.merchant_id !== merchant.id) throw new OperationalError('not_found', 'There is no such key.');
+  if (key.isConfigured) throw livesInFile(key);
   const used = (await keyUses.lastUsed(database, [key.id])).get(key.id);
   return { merchant, key, used };
 }

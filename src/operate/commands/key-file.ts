@@ -1,4 +1,4 @@
-// Adds a key to the configuration file; everything else in it stays as it is, comments too.
+// Adds a key to the configuration file, and finds one: everything else in it stays as it is, comments too.
 import {
   closeSync,
   fchmodSync,
@@ -20,13 +20,16 @@ import {
   isPair,
   isScalar,
   isSeq,
+  LineCounter,
   type Node,
   parseDocument,
   stringify,
+  visit,
   type YAMLMap,
   type YAMLSeq,
 } from 'yaml';
 import { monotonicMs } from '../../lib/time.ts';
+import { keyDigest } from '../../merchants/merchant.ts';
 import { environment, parseConfiguration } from '../config.ts';
 import { Failure, shownPath } from './terminal.ts';
 
@@ -81,6 +84,20 @@ async function openBeside(file: string): Promise<Beside> {
     }
     await sleep(LOOK_AGAIN_MS);
   }
+}
+
+/** The line of the file, counted from 1, that holds a key or its digest. */
+export function lineOfKey(file: string, digest: string): number | undefined {
+  const counter = new LineCounter();
+  const document = parseDocument(readFileSync(file, 'utf8'), { lineCounter: counter });
+  let line: number | undefined;
+  visit(document, {
+    Scalar(_, { value, range }) {
+      if (value === digest || (typeof value === 'string' && keyDigest(value) === digest))
+        line ??= counter.linePos(range![0]).line;
+    },
+  });
+  return line;
 }
 
 /** The text with the key inserted and no other character changed. Throws `Failure` where the file is written in another way. */

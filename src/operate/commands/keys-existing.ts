@@ -5,14 +5,15 @@ import { DAY_MS, formatTimestamp, systemClock, timestampOrNull } from '../../lib
 import { changeKeys, OVERLAPS_MS, type Overlap, revokeKey, rotateKey } from '../../merchants/api-keys.ts';
 import type { Directory } from '../../merchants/directory.ts';
 import { keyById } from '../../merchants/follow.ts';
-import type { KnownKey } from '../../merchants/known-key.ts';
 import { findKey, keysMadeBy } from '../../merchants/queries.ts';
-import { isInactive, type StoredKey } from '../../merchants/stored-key.ts';
+import { isInactive, type KnownKey, type StoredKey } from '../../merchants/stored-key.ts';
+import type { Configuration } from '../config.ts';
 import { canAsk, saysYes } from './ask.ts';
+import { lineOfKey } from './key-file.ts';
 import { lastUsesIn, usedWhen } from './keys-list.ts';
 import { loadDirectory } from './merchant-names.ts';
 import { OPERATOR, type Store, type StoreOptions, withStore } from './store.ts';
-import { Failure } from './terminal.ts';
+import { Failure, shownPath } from './terminal.ts';
 
 /** Letters of an id that may be mistyped. */
 const ID_SLIPS = 3;
@@ -33,6 +34,11 @@ async function keyNamed(id: string, directory: Directory, database: Store['datab
   );
 }
 
+/** How a key of the configuration is replaced and revoked: by which lines of the file. */
+function wayInFile({ id, digest, merchant_id, mode }: KnownKey, { file }: Configuration): string {
+  return `${id} stands in line ${lineOfKey(file, digest)} of ${shownPath(file)}: put another in its place with counterfoil keys create --merchant ${merchant_id} --${mode}, take that line and those of the same key out, and send the server SIGHUP`;
+}
+
 /** `counterfoil keys rotate`. */
 export async function rotate(
   id: string,
@@ -42,6 +48,7 @@ export async function rotate(
     const { journal } = store;
     const directory = await loadDirectory(store.configuration, store.database);
     const before = await keyNamed(id, directory, store.database);
+    if (before.isConfigured) throw new Failure(wayInFile(before, store.configuration));
     const used = (await lastUsesIn(store, [id])).get(id);
     const wanted = { overlapMs: OVERLAPS_MS[options.overlap], name: options.name ?? null };
     const { key, row, old } = await changeKeys({ journal, directory }, before.merchant_id, (transaction) =>
@@ -104,15 +111,22 @@ export async function revoke(id: string, options: RevokeOptions): Promise<void> 
     const key = await keyNamed(id, directory, database);
     const used = (await lastUsesIn(store, [id])).get(id);
     const now = systemClock.now();
+    // What a key of the configuration made stands in the store.
+    const inFile = key.isConfigured ? wayInFile(key, store.configuration) : undefined;
+    if (inFile && !withThoseItMade) throw new Failure(inFile);
     await refuseIfUsed(key, used, now, yes);
     const ended: string[] = [];
     // An inactive key may have made others: those are to end then.
-    if (!(withThoseItMade && isInactive(key, now))) ended.push(await end(store, key, directory));
+    if (!inFile && !(withThoseItMade && isInactive(key, now))) ended.push(await end(store, key, directory));
     const made = await keysMadeBy(database, key, now);
     if (withThoseItMade)
       for (const one of made)
         ended.push(await end(store, await keyNamed(one.id, directory, database), directory));
     const left = withThoseItMade ? [] : made;
+    if (inFile) {
+      process.exitCode = 1;
+      console.error(`counterfoil: ${inFile}`);
+    }
     if (json) {
       const revoked_at = timestampOrNull((await findKey(database, id))?.revoked_at);
       const still_working = left.map((one) => one.id);
@@ -121,13 +135,13 @@ export async function revoke(id: string, options: RevokeOptions): Promise<void> 
       );
       return;
     }
-    if (ended.length === 0) console.log(`${id} is over already, and no key that was made with it works.`);
+    if (ended.length === 0)
+      console.log(`${inFile ? 'No' : `${id} is over already, and no`} key that was made with it works.`);
     else
       console.log(
         `Revoked ${ended.join(', ')} of ${nameOf(key.merchant_id, directory)}; ${ended.length > 1 ? id : 'it'} was ${usedWhen(used, now)}. Every server refuses ${ended.length > 1 ? 'them' : 'it'} within a second.`,
       );
     if (left.length > 0) console.log(`${leftBehind(left)}\n${endThem(id)}`);
-    if (key.isConfigured) console.log('Its lines may be removed from the configuration file.');
   });
 }
 

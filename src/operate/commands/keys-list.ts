@@ -4,10 +4,8 @@ import { ago } from '../../lib/duration.ts';
 import { type Moments, momentsIn } from '../../lib/moments.ts';
 import { systemClock, timestampOrNull } from '../../lib/time.ts';
 import { KeyUses } from '../../merchants/key-uses.ts';
-import type { KnownKey } from '../../merchants/known-key.ts';
 import { KEY_PREFIX } from '../../merchants/merchant.ts';
-import { findKeys } from '../../merchants/queries.ts';
-import { isInactive } from '../../merchants/stored-key.ts';
+import { isInactive, type KnownKey } from '../../merchants/stored-key.ts';
 import { type Configuration, configurationFile, environment, readConfiguration } from '../config.ts';
 import { UNFINISHED } from './key-file.ts';
 import { existingMerchant, leftMerchants, loadDirectory } from './merchant-names.ts';
@@ -42,19 +40,13 @@ async function listIn(
         keys.map(({ key }) => key.id),
       )
     : new Map<string, number>();
-  const configured = keys.filter(({ key }) => key.isConfigured).map(({ key }) => key.id);
-  const rows = store ? await findKeys(store.database, configured) : [];
-  const inStore = new Set(rows.map(({ id }) => id));
   const now = systemClock.now();
   const words = momentsIn(configuration.time_zone);
   const told = keys.map(({ key, name }) => described(key, name, uses.get(key.id), now));
   if (json) console.log(JSON.stringify({ keys: told }));
   else if (told.length === 0)
     console.log('There are no keys. Make one: counterfoil keys create --merchant "Corner Shop"');
-  else
-    console.log(
-      columns(keys.map(({ key, name }) => lineOf(key, name, inStore, uses.get(key.id), now, words))),
-    );
+  else console.log(columns(keys.map(({ key, name }) => lineOf(key, name, uses.get(key.id), now, words))));
 }
 
 function described(key: KnownKey, merchant_name: string, used: number | undefined, now: number) {
@@ -85,7 +77,6 @@ function statusOf(key: KnownKey, now: number): 'revoked' | 'expired' | 'active' 
 function lineOf(
   key: KnownKey,
   merchant: string,
-  inStore: ReadonlySet<string>,
   used: number | undefined,
   now: number,
   words: Moments,
@@ -97,16 +88,10 @@ function lineOf(
     merchant,
     merchant_id,
     name ?? '–',
-    created_at === null ? placeOf(key, inStore) : `made ${words.dayOf(created_at)}`,
+    created_at === null ? 'in the configuration' : `made ${words.dayOf(created_at)}`,
     usedWhen(used, now),
     stateOf(key, now, words),
   ];
-}
-
-/** The place of keys of unknown age. */
-function placeOf({ id, isConfigured }: KnownKey, inStore: ReadonlySet<string>): string {
-  if (!isConfigured) return 'in the store';
-  return inStore.has(id) ? 'in both' : 'in the configuration';
 }
 
 function stateOf({ expires_at, revoked_at, replaced_by }: KnownKey, now: number, words: Moments): string {

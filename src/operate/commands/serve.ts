@@ -2,7 +2,6 @@
 import { Command } from 'commander';
 import { createLogger, type Logger } from '../../lib/log.ts';
 import { monotonicMs, systemClock } from '../../lib/time.ts';
-import { replaceConfigured } from '../../merchants/follow.ts';
 import { type Subject, skipped } from '../checks/check.ts';
 import { refuseToReload, refuseToStart } from '../checks/refuse.ts';
 import { type Configuration, configurationFile, installationOf, readConfiguration } from '../config.ts';
@@ -129,7 +128,7 @@ async function reread(
     // What development lets pass, the development key above all, must not reach a server in production.
     if (environment !== running.environment) throw new Error('environment changed: restart to take it over');
     await refuseToReload(subjectOf(configuration));
-    await replaceConfigured(service.database, service.directory, merchants);
+    service.directory.replace(merchants);
     service.offer.replace(methods);
     service.webhooks.configure(configuration.endpoints);
     log.info('merchants, keys and methods were read again');

@@ -82,11 +82,20 @@ describe(`a merchant's keys in the console`, () => {
     );
   });
 
-  test('A revocation that was not done is not taken for one: the development key stays, and the page says why.', async () => {
-    const page = await ana.get(`${KEYS}/${idOf(KEY)}/revoke`);
-    const answer = await ana.send(page, {}, 'Revoke the key');
-    assert.equal(answer.status, 409);
-    assert.match(answer.body, /take it out of the configuration file/);
+  test('A key of the configuration is replaced and revoked in its file, and the page says by which line.', async () => {
+    for (const act of ['rotate', 'revoke'])
+      for (const answer of [
+        await ana.get(`${KEYS}/${idOf(KEY)}/${act}`),
+        await ana.post(`${KEYS}/${idOf(KEY)}/${act}`, { overlap: '0' }),
+      ]) {
+        assert.equal(answer.status, 409);
+        assert.match(
+          answer.body,
+          new RegExp(`configuration file, with the key_sha256 ${idOf(KEY).slice(4)}…`),
+        );
+      }
+    const { body, text } = await ana.get('/merchants/mer_development');
+    assert.ok(body.includes('In the file') && !text.includes(`Revoke ${idOf(KEY)}`));
     assert.equal(await status(KEY), 200);
   });
 
@@ -177,9 +186,10 @@ describe(`a merchant's keys in the console`, () => {
     for (const faulty of [{ mode: 'live' }, { mode: 'x' }, { end: '7' }])
       assert.equal((await ana.send(form, faulty, MAKE)).status, 422, JSON.stringify(faulty));
     assert.equal((await ana.send(form, { seed: 'x' }, MAKE)).status, 400);
-    const rotation = await ana.get(`${KEYS}/${idOf(KEY)}/rotate`);
+    const made = shown(await ana.send(form, {}, MAKE));
+    const rotation = await ana.get(`${KEYS}/${idOf(made)}/rotate`);
     assert.equal((await ana.send(rotation, { overlap: '2h' }, 'Make the new key')).status, 422);
-    assert.equal(await keyCount(), before);
+    assert.equal(await keyCount(), before + 1);
   });
 
   test("A key is changed under its own merchant's address alone.", async () => {

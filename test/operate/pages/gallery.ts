@@ -256,6 +256,7 @@ async function fill(harness: Harness): Promise<Stage> {
     ['suspend', 'The new key leaked too.'],
   ] as const)
     await ana.send(await ana.get(`/merchants/mer_card/${act}`), { reason }, /merchant$/);
+  await ana.send(await ana.get('/merchants/mer_transfer/keys/new'), { name: 'The till' }, 'Make the key');
   const webhooks = await addWebhooks(harness, ana);
   const statements = await addStatements(harness, ana);
   return { ana, bob, olga, anaAccount, ids, webhooks, statements };
