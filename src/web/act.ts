@@ -2,7 +2,6 @@
 import type { z } from 'zod';
 import type { Act as Entry } from '../journal/audit-entry.ts';
 import type { Journal } from '../journal/journal.ts';
-import type { Transaction, Work } from '../journal/transaction.ts';
 import type { ErrorCode } from '../lib/errors.ts';
 import { soundText } from '../lib/faults.ts';
 import type { Permission } from './endpoint.ts';
@@ -30,13 +29,14 @@ export interface Taken<T> {
     hint?: string;
     lines?: number;
     attributes?: Record<string, string>;
-    /** What there is to choose from. */
+    /** What there is to choose from, and what to do if nothing is chosen. */
     choices?: readonly (readonly [value: string, label: string])[];
+    missing?: string;
     /** What stands in the field before something is typed. */
     initial?: string;
   };
-  /** Reads what was typed. `now` in milliseconds since 1970. */
-  read(text: string, now: number): Typed<T>;
+  /** Reads what was typed, if it is no choice. `now` in milliseconds since 1970. */
+  read?(text: string, now: number): Typed<T>;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: the type of each value is that of its own definition.
@@ -49,9 +49,8 @@ interface Said<T, R, F extends Takes> {
   may: Permission;
   /** The values that it takes, in order. `now` gives milliseconds since 1970. */
   takes?(now: () => number): F;
-  work(transaction: Transaction, one: T, values: ValuesOf<F>, by: Doer): Promise<R>;
-  /** Commits the work under the id of the thing. Default: `journal.commit`. */
-  commit?(journal: Journal, id: string, work: Work<R>): Promise<R>;
+  /** Does it, under the id of the thing. */
+  does(journal: Journal, one: T, values: ValuesOf<F>, by: Doer): Promise<R>;
   /** Whether the thing is so already: the page asks nothing then, and counts an act that another was faster with as done. */
   isDone?(one: T): boolean;
   /** The page that asks. */
@@ -86,56 +85,25 @@ export const act = <T, R, F extends Takes = Record<never, never>>(said: Said<T, 
 export const takenBy = <T>({ takes }: RoutineAct<T>, now: () => number): [string, Taken<unknown>][] =>
   Object.entries(takes?.(now) ?? {});
 
-/** Does an act to `one`. Throws what its work and the journal throw. */
-export function perform<T extends { id: string }>(
-  { work, commit = (journal, id, one) => journal.commit(one, id) }: RoutineAct<T>,
-  journal: Journal,
-  one: T,
-  values: Record<string, unknown>,
-  by: Doer,
-): Promise<unknown> {
-  return commit(journal, one.id, (transaction) => work(transaction, one, values, by));
+/** Reads what was typed on a page or after an option. `now` in milliseconds since 1970. */
+export function readTyped<T>({ asks, read }: Taken<T>, text: string, now: number): Typed<T> {
+  if (read) return read(text, now);
+  const isChoice = asks.choices?.some(([value]) => value === text);
+  return isChoice ? { value: text as T } : { fault: asks.missing ?? 'Choose one' };
 }
 
-/** A text that says something. `faultOf` counts its characters. */
-export const textTaken = (
+/** The reason of an act, which the history or a row keeps. `readBy`: who reads it, as a sentence. */
+export const reasonTaken = (
   maximum: number,
   faultOf: (text: string) => string | undefined,
-  said: Pick<Taken<string>, 'option'> & { described: string; asks: Taken<string>['asks'] },
+  said: { described: string; option: string; readBy: string },
 ): Taken<string> => ({
   schema: soundText(maximum, faultOf, { trims: true }).describe(said.described),
-  option: said.option,
-  asks: said.asks,
+  option: { flags: '--reason <text>', description: said.option },
+  asks: { label: 'Reason', hint: `${said.readBy} At most ${maximum} characters.`, lines: 3 },
   read(typed) {
     const value = typed.replace(/\r\n?/g, '\n').trim();
     const fault = faultOf(value);
     return fault === undefined ? { value } : { fault };
   },
 });
-
-/** One of a few words, each with its label. `missing` says what to do if none is chosen. */
-export const choiceTaken = <W extends string>(
-  schema: z.ZodType<W>,
-  labels: Readonly<Record<W, string>>,
-  said: {
-    option: Pick<Taken<W>['option'], 'flags' | 'description'>;
-    initial: W;
-    label: string;
-    missing: string;
-  },
-): Taken<W> => {
-  const words = Object.keys(labels) as W[];
-  return {
-    schema,
-    option: { ...said.option, choices: words, default: said.initial },
-    asks: {
-      label: said.label,
-      choices: words.map((word) => [word, labels[word]] as const),
-      initial: said.initial,
-    },
-    read(typed) {
-      const value = words.find((word) => word === typed);
-      return value === undefined ? { fault: said.missing } : { value };
-    },
-  };
-};

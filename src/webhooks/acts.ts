@@ -3,12 +3,19 @@ import { counted } from '../lib/counted.ts';
 import { asciiDigits } from '../lib/text.ts';
 import { DAY_MS } from '../lib/time.ts';
 import { REASON_MAXIMUM, reasonFault } from '../merchants/suspend.ts';
-import { act, choiceTaken, type RoutineAct, type Taken, textTaken } from '../web/act.ts';
+import { act, type RoutineAct, reasonTaken, type Taken } from '../web/act.ts';
 import { disableEndpoint, enableEndpoint } from './change.ts';
 import { DELIVERIES_KEPT_MS } from './delivery.ts';
 import type { Endpoint } from './endpoint.ts';
 import { presentEndpoint } from './present.ts';
-import { presentResend, resend, resendAnswerSchema, resendRequestSchema } from './resend.ts';
+import {
+  presentResend,
+  RESENDS,
+  type Resend,
+  resend,
+  resendAnswerSchema,
+  resendRequestSchema,
+} from './resend.ts';
 
 const DAYS_MAXIMUM = DELIVERIES_KEPT_MS / DAY_MS;
 
@@ -21,18 +28,14 @@ const disable = act({
   name: 'disable',
   may: 'administer',
   takes: () => ({
-    reason: textTaken(REASON_MAXIMUM, reasonFault, {
+    reason: reasonTaken(REASON_MAXIMUM, reasonFault, {
       described: 'Why. The merchant reads it as `disabled_note`.',
-      option: { flags: '--reason <text>', description: 'what the merchant is told' },
-      asks: {
-        label: 'Reason',
-        hint: `Its merchant reads it. At most ${REASON_MAXIMUM} characters.`,
-        lines: 3,
-      },
+      option: 'what the merchant is told',
+      readBy: 'Its merchant reads it.',
     }),
   }),
-  work: (transaction, { id }: Endpoint, { reason }, by) =>
-    disableEndpoint(transaction, id, by.kind, by, reason),
+  does: (journal, { id }: Endpoint, { reason }, by) =>
+    journal.commit((transaction) => disableEndpoint(transaction, id, by.kind, by, reason), id),
   asks: {
     title: 'Disable this endpoint?',
     lead: 'Nothing is sent to it until an administrator enables it. What happens meanwhile is kept, and sent then.',
@@ -56,7 +59,8 @@ const disable = act({
 const enable = act({
   name: 'enable',
   may: 'administer',
-  work: (transaction, { id }: Endpoint, _, by) => enableEndpoint(transaction, id, by),
+  does: (journal, { id }: Endpoint, _, by) =>
+    journal.commit((transaction) => enableEndpoint(transaction, id, by), id),
   asks: {
     title: 'Enable this endpoint?',
     lead: 'It goes on where it was disabled: what happened meanwhile is sent now.',
@@ -75,51 +79,58 @@ const enable = act({
   },
 });
 
-const sinceTaken = (schema: Taken<string>['schema']): Taken<number> => ({
-  schema: schema.transform((text) => Date.parse(text)),
-  option: {
-    flags: '--since <moment>',
-    description: 'from when on, such as 24h, 7d or an ISO 8601 moment',
-    past: DAYS_MAXIMUM,
-  },
-  asks: {
-    name: 'days',
-    label: 'Of the last how many days',
-    hint: `1 to ${DAYS_MAXIMUM}.`,
-    initial: '1',
-    attributes: { inputmode: 'numeric', class: 'short' },
-  },
-  read(text, now) {
-    const days = Number(asciiDigits(text.trim()));
-    return Number.isInteger(days) && days >= 1 && days <= DAYS_MAXIMUM
-      ? { value: now - days * DAY_MS }
-      : { fault: `Enter a number of days from 1 to ${DAYS_MAXIMUM}` };
-  },
-});
+/** `now` gives milliseconds since 1970. */
+function resendTakes(now: () => number): { what: Taken<Resend>; since: Taken<number> } {
+  const { what, since } = resendRequestSchema(now).shape;
+  return {
+    what: {
+      schema: what,
+      option: {
+        flags: '--what <what>',
+        description: 'failed deliveries, or events that it never got',
+        choices: RESENDS,
+        default: 'failed',
+      },
+      asks: {
+        label: 'What is sent',
+        choices: [
+          ['failed', 'What failed'],
+          ['missing', 'What it never got, because it was added later or its deliveries are no longer kept'],
+        ],
+        initial: 'failed',
+        missing: 'Choose what is sent',
+      },
+    },
+    since: {
+      schema: since.transform((text) => Date.parse(text)),
+      option: {
+        flags: '--since <moment>',
+        description: 'from when on, such as 24h, 7d or an ISO 8601 moment',
+        past: DAYS_MAXIMUM,
+      },
+      asks: {
+        name: 'days',
+        label: 'Of the last how many days',
+        hint: `1 to ${DAYS_MAXIMUM}.`,
+        initial: '1',
+        attributes: { inputmode: 'numeric', class: 'short' },
+      },
+      read(text, now) {
+        const days = Number(asciiDigits(text.trim()));
+        return Number.isInteger(days) && days >= 1 && days <= DAYS_MAXIMUM
+          ? { value: now - days * DAY_MS }
+          : { fault: `Enter a number of days from 1 to ${DAYS_MAXIMUM}` };
+      },
+    },
+  };
+}
 
 const sendAgain = act({
   name: 'resend',
   may: 'administer',
-  takes(now) {
-    const { what, since } = resendRequestSchema(now).shape;
-    return {
-      what: choiceTaken(
-        what,
-        {
-          failed: 'What failed',
-          missing: 'What it never got, because it was added later or its deliveries are no longer kept',
-        },
-        {
-          option: { flags: '--what <what>', description: 'failed deliveries, or events that it never got' },
-          initial: 'failed',
-          label: 'What is sent',
-          missing: 'Choose what is sent',
-        },
-      ),
-      since: sinceTaken(since),
-    };
-  },
-  work: (transaction, { id }: Endpoint, { what, since }, by) => resend(transaction, id, what, since, by),
+  takes: resendTakes,
+  does: (journal, { id }: Endpoint, { what, since }, by) =>
+    journal.commit((transaction) => resend(transaction, id, what, since, by), id),
   asks: {
     title: 'Send again',
     lead: 'Each event keeps its id, so that its server can tell one that it has already.',

@@ -11,8 +11,8 @@ import { DELIVERIES_KEPT_MS, type Delivery } from './delivery.ts';
 import { dueNow, failedDueNow } from './delivery-queries.ts';
 import { findEndpoint, moveBack } from './queries.ts';
 
-const RESENDS = ['failed', 'missing'] as const;
-type Resend = (typeof RESENDS)[number];
+export const RESENDS = ['failed', 'missing'] as const;
+export type Resend = (typeof RESENDS)[number];
 
 /** The body of a request that has an endpoint sent again what it did not take. `now` in milliseconds since 1970. */
 export const resendRequestSchema = (now: () => number) =>

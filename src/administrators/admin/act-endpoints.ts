@@ -1,7 +1,7 @@
 // The endpoints of routine acts under /admin.
 import { z } from 'zod';
 import type { Reader } from '../../store/database.ts';
-import { perform, type RoutineAct, takenBy } from '../../web/act.ts';
+import { type RoutineAct, takenBy } from '../../web/act.ts';
 import { type ApiEndpoint, endpoint } from '../../web/endpoint.ts';
 import { administratorActOf } from './authenticate.ts';
 import type { AdminParts } from './parts.ts';
@@ -52,13 +52,9 @@ function endpointOf<T extends { id: string }>(
       const values = (body ?? {}) as Record<string, unknown>;
       const one = await find(database, Object.values(request.params as Record<string, string>)[0]!);
       const by = { ...administratorActOf(request), kind: 'administrator', by: request.principal.id } as const;
-      if (gives)
-        return JSON.stringify({ data: gives.present(values, await perform(act, journal, one, values, by)) });
-      const shown = {
-        ...act,
-        work: async (...all: Parameters<typeof act.work>) => text(all[0], await act.work(...all)),
-      };
-      return perform(shown, journal, one, values, by);
+      const result = await act.does(journal, one, values, by);
+      if (gives) return JSON.stringify({ data: gives.present(values, result) });
+      return text(database, await find(database, one.id));
     },
   });
 }

@@ -1,7 +1,7 @@
 // The pages of routine acts: each asks before something is done, takes the form, and leads back to the page of the thing.
 import { OperationalError } from '../../lib/errors.ts';
 import { type Html, html } from '../../lib/html.ts';
-import { perform, type RoutineAct, type Taken, takenBy } from '../../web/act.ts';
+import { type RoutineAct, readTyped, type Taken, takenBy } from '../../web/act.ts';
 import { choice, type Faults, field } from './parts.ts';
 import { questionPage } from './question-page.ts';
 import { type Context, form, type Outcome, page, type Route } from './route.ts';
@@ -54,7 +54,7 @@ async function ask<C extends Context, T extends { id: string }>(
 function fieldOf(
   { form: typed }: Context,
   ownName: string,
-  { name = ownName, label, choices, initial = '', ...more }: Taken<unknown>['asks'],
+  { name = ownName, label, choices, missing: _, initial = '', ...more }: Taken<unknown>['asks'],
   faults: Faults,
 ): Html {
   const fault = faults[name];
@@ -73,14 +73,15 @@ async function take<C extends Context, T extends { id: string }>(
   const one = await things.find(context);
   const values: Record<string, unknown> = {};
   const faults: Record<string, string> = {};
-  for (const [name, { asks, read }] of takenBy(act, () => now)) {
-    const got = read(typed.get(asks.name ?? name) ?? '', now);
-    if ('fault' in got) faults[asks.name ?? name] = got.fault;
+  for (const [name, one] of takenBy(act, () => now)) {
+    const field = one.asks.name ?? name;
+    const got = readTyped(one, typed.get(field) ?? '', now);
+    if ('fault' in got) faults[field] = got.fault;
     else values[name] = got.value;
   }
   if (Object.keys(faults).length > 0) return ask(context, things, act, faults);
   try {
-    await perform(act, journal, one, values, { ...context.act, kind: 'administrator', by: principal.id });
+    await act.does(journal, one, values, { ...context.act, kind: 'administrator', by: principal.id });
   } catch (error) {
     if (!(error instanceof OperationalError && error.code === 'invalid_status')) throw error;
     // Another administrator may have been first, with the same or with the opposite, which must not count as done.

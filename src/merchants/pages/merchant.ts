@@ -1,22 +1,12 @@
 // One merchant: how much it does, the keys it does it with, and whether it is suspended, which administrators change.
 import { may } from '../../administrators/administrator.ts';
-import {
-  type Faults,
-  field,
-  literal,
-  moment,
-  type Names,
-  nameOf,
-  notice,
-  rows,
-  said,
-} from '../../administrators/pages/parts.ts';
-import { questionPage } from '../../administrators/pages/question-page.ts';
+import { literal, moment, type Names, nameOf, notice, rows, said } from '../../administrators/pages/parts.ts';
 import type { Outcome } from '../../administrators/pages/route.ts';
 import { namesOf } from '../../administrators/queries.ts';
 import { OperationalError } from '../../lib/errors.ts';
 import { type Html, html } from '../../lib/html.ts';
 import { DAY_MS } from '../../lib/time.ts';
+import type { ActiveOrNot } from '../acts.ts';
 import { keysAtWork } from '../list-keys.ts';
 import type { MerchantLimits } from '../merchant.ts';
 import { findMerchant } from '../queries.ts';
@@ -26,16 +16,12 @@ import {
   type StateChange,
   type StoredMerchant,
 } from '../stored-merchant.ts';
-import { changeMerchantState, REASON_MAXIMUM } from '../suspend.ts';
 import type { MerchantContext } from './context.ts';
 import { KEYS_OVER_SHOWN, keyList } from './merchant-key-parts.ts';
 
 export const COUNTED_DAYS = 30;
 /** Payments are counted up to here. */
 const COUNT_MAXIMUM = 10_000;
-
-const ACTS = { suspend: 'suspended', resume: 'resumed' } as const;
-type Act = keyof typeof ACTS;
 
 /** How many payments a merchant made lately, in live and test mode together. */
 export async function recentPaymentCount(
@@ -78,7 +64,7 @@ export async function merchantPage(context: MerchantContext): Promise<Outcome> {
   const { id, name, website, support, limits } = merchant;
   const changes = changesOf(stored);
   const names = await namesOf(database, [...new Set(changes.map(({ by }) => by))]);
-  const act: Act = isSuspended ? 'resume' : 'suspend';
+  const act = isSuspended ? 'resume' : 'suspend';
   const administers = may(principal.role, 'administer');
   const keys = await keysAtWork(database, directory, id, { now, over: KEYS_OVER_SHOWN });
   const uses = await keyUses.lastUsed(
@@ -160,67 +146,8 @@ ${moment(context, at)}</p><p class="words" dir="auto">${reason}</p></li>\n`,
 </section>`;
 }
 
-const QUESTIONS: Record<Act, { title: string; lead: string; button: string; look: 'primary' | 'danger' }> = {
-  suspend: {
-    title: 'Suspend',
-    lead: 'Within a second its API keys are refused and its customers can no longer send a payment. What was sent can still be reviewed.',
-    button: 'Suspend the merchant',
-    look: 'danger',
-  },
-  resume: {
-    title: 'Resume',
-    lead: 'Within a second its API keys work again, and its customers can pay.',
-    button: 'Resume the merchant',
-    look: 'primary',
-  },
-};
-
-/** The page that asks why, before anything is done. */
-export async function stateQuestion(
-  context: MerchantContext,
-  act: Act,
-  faults: Faults = {},
-): Promise<Outcome> {
+/** The merchant that the path names, as acts take it. Throws `not_found`. */
+export async function merchantNamedIn(context: MerchantContext): Promise<ActiveOrNot> {
   const { merchant, isSuspended } = await found(context);
-  const { address, form } = context;
-  const back = address(`/merchants/${merchant.id}`);
-  if (isSuspended !== (act === 'resume')) return { to: back };
-  const { title, lead, button, look } = QUESTIONS[act];
-  return questionPage(context, {
-    title: `${title} ${merchant.name}`,
-    place: '/merchants',
-    heading: html`${title} ${said(merchant.name)}?`,
-    lead: html`<p>${lead}</p>`,
-    path: `/merchants/${merchant.id}/${act}`,
-    fields: field({
-      name: 'reason',
-      label: 'Reason',
-      hint: `For administrators alone. At most ${REASON_MAXIMUM} characters.`,
-      value: form.get('reason') ?? '',
-      fault: faults.reason,
-      lines: 3,
-    }),
-    button,
-    look,
-    back,
-    faults,
-  });
-}
-
-export async function changeState(context: MerchantContext, act: Act): Promise<Outcome> {
-  const { journal, principal, form, address } = context;
-  const { merchant } = await found(context);
-  const who = { ...context.act, by: principal.id };
-  const done: StateChange['act'] = ACTS[act];
-  try {
-    const reason = (form.get('reason') ?? '').replace(/\r\n?/g, '\n');
-    await changeMerchantState(journal, merchant.id, done, who, reason);
-  } catch (error) {
-    if (!(error instanceof OperationalError)) throw error;
-    if (error.code === 'validation_failed') return stateQuestion(context, act, error.details);
-    // Another administrator may have been first, with the same or with the opposite, which must not be reported as done.
-    const { isSuspended } = await found(context);
-    if (error.code !== 'invalid_status' || isSuspended !== (act === 'suspend')) throw error;
-  }
-  return { to: address(`/merchants/${merchant.id}`) };
+  return { ...merchant, isSuspended };
 }

@@ -1,8 +1,12 @@
 // The console's pages of merchants: the path of each, who may, and what answers it.
+import { actPages } from '../../administrators/pages/act-pages.ts';
+import { said } from '../../administrators/pages/parts.ts';
 import { form, page, type Route, withParts } from '../../administrators/pages/route.ts';
+import { html } from '../../lib/html.ts';
+import { type ActiveOrNot, MERCHANT_ACTS } from '../acts.ts';
 import type { MerchantContext, MerchantParts } from './context.ts';
 import { invitationsPage, invite, revokeInvitation } from './invitations.ts';
-import { changeState, merchantPage, stateQuestion } from './merchant.ts';
+import { merchantNamedIn, merchantPage } from './merchant.ts';
 import {
   makeKey,
   makingPage,
@@ -19,10 +23,19 @@ const KEY = `${MERCHANT}/keys/:key_id`;
 const routes: readonly Route<MerchantContext>[] = [
   page<MerchantContext>('/merchants', 'read', merchantsPage),
   page<MerchantContext>(MERCHANT, 'read', merchantPage),
-  page<MerchantContext>(`${MERCHANT}/suspend`, 'administer', (context) => stateQuestion(context, 'suspend')),
-  form<MerchantContext>(`${MERCHANT}/suspend`, 'administer', (context) => changeState(context, 'suspend')),
-  page<MerchantContext>(`${MERCHANT}/resume`, 'administer', (context) => stateQuestion(context, 'resume')),
-  form<MerchantContext>(`${MERCHANT}/resume`, 'administer', (context) => changeState(context, 'resume')),
+  ...actPages<MerchantContext, ActiveOrNot>(
+    {
+      path: MERCHANT,
+      place: '/merchants',
+      find: merchantNamedIn,
+      head: ({ name }, { title, lead }) => ({
+        title: `${title} ${name}`,
+        heading: html`${title} ${said(name)}?`,
+        lead: html`<p>${lead}</p>`,
+      }),
+    },
+    MERCHANT_ACTS,
+  ),
   page<MerchantContext>(`${MERCHANT}/keys/new`, 'administer', makingPage),
   form<MerchantContext>(`${MERCHANT}/keys/new`, 'administer', makeKey),
   page<MerchantContext>(`${KEY}/rotate`, 'administer', rotationPage),

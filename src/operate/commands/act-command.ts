@@ -2,12 +2,12 @@
 import { Argument, Command, Option } from 'commander';
 import { validationFailed } from '../../lib/errors.ts';
 import { systemClock } from '../../lib/time.ts';
-import { perform, type RoutineAct, type Taken, takenBy } from '../../web/act.ts';
+import { type RoutineAct, readTyped, type Taken, takenBy } from '../../web/act.ts';
 import { parsePast } from './arguments.ts';
 import { OPERATOR, type Store, type StoreOptions, withStore } from './store.ts';
 
 /** What the commands of acts need to know of the things that are changed. */
-interface Things<T> {
+export interface ThingsOfCommand<T> {
   /** `counterfoil webhooks`. */
   command: string;
   argument: readonly [name: string, description: string, parse?: (text: string) => string];
@@ -17,7 +17,10 @@ interface Things<T> {
   find(store: Store, text: string): Promise<T>;
 }
 
-export const actCommand = <T extends { id: string }>(things: Things<T>, act: RoutineAct<T>): Command => {
+export const actCommand = <T extends { id: string }>(
+  things: ThingsOfCommand<T>,
+  act: RoutineAct<T>,
+): Command => {
   const { command, example, find } = things;
   const [name, description, parse] = things.argument;
   const argument = new Argument(name, description);
@@ -31,15 +34,15 @@ export const actCommand = <T extends { id: string }>(things: Things<T>, act: Rou
     withStore(options, async (store) => {
       const one = await find(store, text);
       const values: Record<string, unknown> = {};
-      for (const [name, { option, read }] of taken) {
+      for (const [name, one] of taken) {
         const given = options[name];
-        const isTyped = option.choices === undefined && option.past === undefined;
-        const got = isTyped ? read(given as string, systemClock.now()) : { value: given };
+        const isRead = one.option.choices !== undefined || one.option.past !== undefined;
+        const got = isRead ? { value: given } : readTyped(one, given as string, systemClock.now());
         if ('fault' in got) throw validationFailed({ [name]: got.fault });
         values[name] = got.value;
       }
       const by = { ...OPERATOR, kind: 'operator', by: 'operator' } as const;
-      const result = await perform(act, store.journal, one, values, by);
+      const result = await act.does(store.journal, one, values, by);
       const { json, text: told } = act.command.says(result, one, values);
       console.log(options.json ? JSON.stringify(json) : told);
     }),

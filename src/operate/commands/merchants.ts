@@ -2,13 +2,14 @@
 import { Argument, Command, InvalidArgumentError } from 'commander';
 import { counted } from '../../lib/counted.ts';
 import { formatTimestamp, systemClock, timestampOrNull } from '../../lib/time.ts';
+import { type ActiveOrNot, MERCHANT_ACTS } from '../../merchants/acts.ts';
 import type { Directory, KnownMerchant } from '../../merchants/directory.ts';
 import { limitMerchant } from '../../merchants/limit.ts';
 import type { MerchantLimits } from '../../merchants/merchant.ts';
 import { findMerchant } from '../../merchants/queries.ts';
 import { isInactive } from '../../merchants/stored-key.ts';
-import { changesOf, type StateChange, type StoredMerchant } from '../../merchants/stored-merchant.ts';
-import { changeMerchantState } from '../../merchants/suspend.ts';
+import { changesOf, type StoredMerchant } from '../../merchants/stored-merchant.ts';
+import { actCommand, type ThingsOfCommand } from './act-command.ts';
 import { existingMerchant, loadDirectory, merchantsInStore } from './merchant-names.ts';
 import { importMerchants } from './merchants-import.ts';
 import { OPERATOR, type StoreOptions, withStore } from './store.ts';
@@ -41,17 +42,9 @@ They act on the store at once, a running server included.`,
     )
     .addCommand(
       oneMerchant('show', 'show one merchant: how to reach it, its limits, why it is suspended').action(show),
-    )
-    .addCommand(
-      oneMerchant('suspend', 'refuse its keys and its customers from now on', ' --reason "Under inquiry"')
-        .requiredOption('--reason <text>', 'why; for administrators alone')
-        .action((name: string, options: ReasonOptions) => changeState(name, options, 'suspended')),
-    )
-    .addCommand(
-      oneMerchant('resume', 'let a suspended merchant go on', ' --reason "All is well"')
-        .requiredOption('--reason <text>', 'why; for administrators alone')
-        .action((name: string, options: ReasonOptions) => changeState(name, options, 'resumed')),
-    )
+    );
+  for (const one of MERCHANT_ACTS) command.addCommand(actCommand(MERCHANT, one));
+  command
     .addCommand(
       oneMerchant('limit', 'give a merchant of the store limits of its own', ' --writes 200')
         .option(
@@ -83,10 +76,23 @@ Their keys go on working as they are. From then on they are managed without the 
   return command;
 }
 
+const ARGUMENT = ['<merchant>', 'business name or id'] as const;
+
+const MERCHANT: ThingsOfCommand<ActiveOrNot> = {
+  command: 'counterfoil merchants',
+  argument: ARGUMENT,
+  example: '"Corner Shop"',
+  async find({ configuration, database }, wanted) {
+    const directory = await loadDirectory(configuration, database);
+    const found = existingMerchant(wanted, directory);
+    return { ...found, isSuspended: directory.isSuspended(found.id) };
+  },
+};
+
 function oneMerchant(name: string, description: string, rest = ''): Command {
   return new Command(name)
     .description(description)
-    .addArgument(new Argument('<merchant>', 'business name or id'))
+    .argument(...ARGUMENT)
     .addHelpText('after', `\nExample:\n  counterfoil merchants ${name} "Corner Shop"${rest}`);
 }
 
@@ -188,24 +194,6 @@ function sheetOf(told: Told, stored: StoredMerchant | undefined): string[] {
     ({ act, by, at, reason }) => `${formatTimestamp(at)}  ${act} by ${by}: ${reason.replaceAll('\n', ' ')}`,
   );
   return [columns(lines), ...(changes.length > 0 ? ['', ...changes] : [])];
-}
-
-interface ReasonOptions extends StoreOptions {
-  reason: string;
-}
-
-async function changeState(wanted: string, options: ReasonOptions, act: StateChange['act']): Promise<void> {
-  await withStore(options, async ({ configuration, database, journal }) => {
-    const { id, name } = existingMerchant(wanted, await loadDirectory(configuration, database));
-    await changeMerchantState(journal, id, act, { ...OPERATOR, by: 'operator' }, options.reason);
-    const status = act === 'suspended' ? 'suspended' : 'active';
-    if (options.json) console.log(JSON.stringify({ id, name, status }));
-    else if (act === 'resumed') console.log(`${name} (${id}) goes on: its keys work again within a second.`);
-    else
-      console.log(
-        `${name} (${id}) is suspended: within a second every server refuses its keys, and its customers cannot pay.\nNext, when it may go on: counterfoil merchants resume ${id} --reason "…"`,
-      );
-  });
 }
 
 interface LimitOptions extends StoreOptions {
