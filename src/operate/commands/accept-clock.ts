@@ -1,22 +1,22 @@
 // counterfoil accept-clock: writes into the history that this machine's clock is right, where an earlier one was ahead of it.
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { newestSeal } from '../../journal/queries.ts';
 import { formatTimestamp, MINUTE_MS, systemClock } from '../../lib/time.ts';
 import { OPERATOR, type StoreOptions, withStore } from './store.ts';
 import { Failure } from './terminal.ts';
-import { CONFIG_OPTION, JSON_OPTION } from './usage.ts';
+import { CONFIG_OPTION, JSON_OPTION, newCommand } from './usage.ts';
 
 /** As much as a start takes: `history_clock` of `counterfoil doctor`. */
 const BEHIND_MS = MINUTE_MS;
 
 export function acceptClockCommand(): Command {
-  return new Command('accept-clock')
-    .description(
-      "record that this machine's clock is right, although the newest entry of the history is later",
-    )
+  return newCommand(
+    'accept-clock',
+    "record that this machine's clock is right, although the newest entry of the history is later",
+    ['accept-clock --config /etc/counterfoil.yaml'],
+  )
     .option(...CONFIG_OPTION)
     .option(...JSON_OPTION)
-    .addHelpText('after', '\nExample:\n  counterfoil accept-clock --config /etc/counterfoil.yaml')
     .action(acceptClock);
 }
 

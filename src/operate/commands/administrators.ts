@@ -20,12 +20,11 @@ import { parseEmail } from './arguments.ts';
 import { assumed, named, OPERATOR, type StoreOptions, withStore } from './store.ts';
 import { columns } from './terminal.ts';
 import { tokenCommand } from './tokens.ts';
-import { CONFIG_OPTION, JSON_OPTION } from './usage.ts';
+import { addCommands, newCommand } from './usage.ts';
 
 export function administratorsCommand(): Command {
-  const command = new Command('administrators')
-    .description('who may review payments and manage the rest')
-    .addHelpText(
+  return addCommands(
+    new Command('administrators').description('who may review payments and manage the rest').addHelpText(
       'after',
       `
 Roles: an administrator may do everything, a reviewer looks and decides, an auditor looks.
@@ -36,42 +35,28 @@ Examples:
   counterfoil administrators reset ana@example.org
 
 They act on the store at once, a running server included.`,
-    )
-    .addCommand(
-      new Command('create')
-        .description('add an administrator, and print the link to set up their account')
+    ),
+    [
+      newCommand('create', 'add an administrator, and print the link to set up their account', [
+        'administrators create --email ana@example.org --name "Ana Example" --role reviewer',
+      ])
         .requiredOption('--email <address>', 'what they sign in with', parseEmail)
         .requiredOption('--name <name>', 'what others see')
         .addOption(new Option('--role <role>', 'what they may do').choices(ROLES).makeOptionMandatory())
-        .addHelpText(
-          'after',
-          '\nExample:\n  counterfoil administrators create --email ana@example.org --name "Ana Example" --role reviewer',
-        )
         .action(create),
-    )
-    .addCommand(
-      new Command('list')
-        .description('list everybody: what they may do, and how they prove who they are')
-        .addHelpText('after', '\nExample:\n  counterfoil administrators list --json')
-        .action(list),
-    )
-    .addCommand(
+      newCommand('list', 'list everybody: what they may do, and how they prove who they are', [
+        'administrators list --json',
+      ]).action(list),
       onePerson('disable', 'lock an administrator out: sessions end, tokens stop').action(
         (email: string, options: StoreOptions) => act(email, options, disable, 'is disabled'),
       ),
-    )
-    .addCommand(
       onePerson('enable', 'let a disabled administrator in again').action(
         (email: string, options: StoreOptions) => act(email, options, enable, 'may sign in again'),
       ),
-    )
-    .addCommand(
       onePerson(
         'reset',
         'take away password and second factors, end sessions, and print a new set-up link',
       ).action(resetOne),
-    )
-    .addCommand(
       onePerson('role', 'change the role of an administrator; their sessions end', ' reviewer')
         .addArgument(new Argument('<role>', 'what they may do').choices(ROLES))
         .action((email: string, role: Role, options: StoreOptions) =>
@@ -82,16 +67,14 @@ They act on the store at once, a running server included.`,
             `has the role ${role} now`,
           ),
         ),
-    );
-  for (const one of command.commands) one.option(...CONFIG_OPTION).option(...JSON_OPTION);
-  return command.addCommand(tokenCommand());
+    ],
+  ).addCommand(tokenCommand());
 }
 
 function onePerson(name: string, description: string, rest = ''): Command {
-  return new Command(name)
-    .description(description)
-    .addArgument(new Argument('<email>', 'what they sign in with'))
-    .addHelpText('after', `\nExample:\n  counterfoil administrators ${name} ana@example.org${rest}`);
+  return newCommand(name, description, [`administrators ${name} ana@example.org${rest}`]).addArgument(
+    new Argument('<email>', 'what they sign in with'),
+  );
 }
 
 interface CreateOptions extends StoreOptions {

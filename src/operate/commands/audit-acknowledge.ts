@@ -1,5 +1,5 @@
 // counterfoil audit acknowledge: records that rows which were changed outside the service are known, so that verifying goes on.
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { acknowledgeFaults } from '../../journal/acknowledge.ts';
 import { readCheckpoints } from '../../journal/checkpoint.ts';
 import type { RowFault } from '../../journal/row-fault.ts';
@@ -9,31 +9,27 @@ import { reasonFault } from '../../merchants/suspend.ts';
 import { ROW_CHECKS } from '../checks/row-checks.ts';
 import { OPERATOR, type Store, type StoreOptions, withStore } from './store.ts';
 import { Failure, withProgressBar } from './terminal.ts';
-import { UsageError } from './usage.ts';
+import { newCommand, UsageError } from './usage.ts';
 
 interface AcknowledgeOptions extends StoreOptions {
   reason: string;
 }
 
 export function auditAcknowledgeCommand(): Command {
-  return new Command('acknowledge')
-    .description(
-      'record that rows which are not as the history says are known; audit verify reports them, and exits 0',
-    )
+  return newCommand(
+    'acknowledge',
+    'record that rows which are not as the history says are known; audit verify reports them, and exits 0',
+    [
+      'audit acknowledge pay_01m7xy90z59x4m4bthzeq11xez7gvadtw35y --reason "Amount edited by hand on 20 November, incident 7"',
+      'audit acknowledge key_4be2f08a51c7d936 --reason "Row lost with a disk page" --json',
+    ],
+    `It verifies the whole history first, and refuses if anything but rows is wrong: a broken seal, entry or checkpoint cannot be acknowledged.
+The rows stay as they are. Put right what you can before: docs/operating/runbook.md, under "audit verify is red".`,
+  )
     .argument('<row...>', 'the rows as audit verify names them: pay_…, mer_…, key_…')
     .requiredOption(
       '--reason <text>',
       'what happened and who decided it; part of the history for ever, so nothing personal',
-    )
-    .addHelpText(
-      'after',
-      `
-Examples:
-  counterfoil audit acknowledge pay_01m7xy90z59x4m4bthzeq11xez7gvadtw35y --reason "Amount edited by hand on 20 November, incident 7"
-  counterfoil audit acknowledge key_4be2f08a51c7d936 --reason "Row lost with a disk page" --json
-
-It verifies the whole history first, and refuses if anything but rows is wrong: a broken seal, entry or checkpoint cannot be acknowledged.
-The rows stay as they are. Put right what you can before: docs/operating/runbook.md, under "audit verify is red".`,
     )
     .action(acknowledge);
 }

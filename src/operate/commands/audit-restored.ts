@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { rename } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { checkpointFiles } from '../../journal/checkpoint.ts';
 import { KNOWN_SEAL_FILE } from '../../journal/known-seal.ts';
 import { type OtherHistory, otherHistory } from '../../journal/other-history.ts';
@@ -13,23 +13,16 @@ import { type Configuration, configurationFile, readConfiguration } from '../con
 import { freshFolder } from './backup-folder.ts';
 import { lendStore, OPERATOR, requireStore, type StoreOptions } from './store.ts';
 import { Failure, shownPath } from './terminal.ts';
+import { newCommand } from './usage.ts';
 
 export function auditRestoredCommand(): Command {
-  return new Command('restored')
-    .description(
-      'record that an older copy of the store is used on purpose, with the server stopped; its contradicted checkpoints are moved aside',
-    )
-    .addHelpText(
-      'after',
-      `
-Examples:
-  counterfoil audit restored
-  counterfoil audit restored --config /etc/counterfoil.yaml
-
-A start refuses a store that does not hold what its newest checkpoint vouches for. Look for the right database first. With several nodes,
+  return newCommand(
+    'restored',
+    'record that an older copy of the store is used on purpose, with the server stopped; its contradicted checkpoints are moved aside',
+    ['audit restored', 'audit restored --config /etc/counterfoil.yaml'],
+    `A start refuses a store that does not hold what its newest checkpoint vouches for. Look for the right database first. With several nodes,
 run it on each node whose start is refused.`,
-    )
-    .action(restored);
+  ).action(restored);
 }
 
 async function restored(options: StoreOptions): Promise<void> {

@@ -1,7 +1,7 @@
 // counterfoil audit verify: recomputes the history, names the first thing that is off, and lists the rows that are.
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import {
   type CheckpointReading,
   checkpointFiles,
@@ -17,7 +17,7 @@ import { ROW_CHECKS } from '../checks/row-checks.ts';
 import { parseEntry } from './arguments.ts';
 import { configured, databaseShown, withDatabase } from './store.ts';
 import { Failure, shownPath, withProgressBar } from './terminal.ts';
-import { UsageError } from './usage.ts';
+import { newCommand, UsageError } from './usage.ts';
 
 /** Faults of rows that are listed at most, and those that a person is shown. */
 const FAULTS_MAXIMUM = 1000;
@@ -32,8 +32,11 @@ interface VerifyCommandOptions {
 }
 
 export function auditVerifyCommand(): Command {
-  return new Command('verify')
-    .description('recompute every seal, row digest and checkpoint; exit 1 where one is wrong')
+  return newCommand('verify', 'recompute every seal, row digest and checkpoint; exit 1 where one is wrong', [
+    'audit verify',
+    'audit verify --since 120000 --json',
+    'audit verify --checkpoints /mnt/kept/checkpoints.jsonl',
+  ])
     .option(
       '--since <entry>',
       'recompute seals from this entry on, and take those before on trust',
@@ -41,10 +44,6 @@ export function auditVerifyCommand(): Command {
     )
     .option('--checkpoints <file>', 'hold the history to a copy of checkpoints.jsonl kept elsewhere, too')
     .option('--key <file>', 'the public key of that copy (default: checkpoint-key.pub.pem beside it)')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  counterfoil audit verify\n  counterfoil audit verify --since 120000 --json\n  counterfoil audit verify --checkpoints /mnt/kept/checkpoints.jsonl',
-    )
     .action(verify);
 }
 

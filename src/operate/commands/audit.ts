@@ -1,6 +1,6 @@
 // counterfoil audit: the commands about the history and its proof, and the one that writes it out for a third party.
 import { resolve } from 'node:path';
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { exportHistory, markCheckpoints, NoSuchEntry } from '../../journal/export.ts';
 import { counted } from '../../lib/counted.ts';
 import { systemClock } from '../../lib/time.ts';
@@ -11,7 +11,7 @@ import { auditVerifyCommand } from './audit-verify.ts';
 import { writeFile, writeOut } from './output.ts';
 import { configured, withDatabase } from './store.ts';
 import { Failure, shownPath, withProgressBar } from './terminal.ts';
-import { CONFIG_OPTION, JSON_NEEDS_OUTPUT, UsageError } from './usage.ts';
+import { CONFIG_OPTION, JSON_NEEDS_OUTPUT, newCommand, UsageError } from './usage.ts';
 
 interface ExportCommandOptions {
   since?: number;
@@ -21,23 +21,22 @@ interface ExportCommandOptions {
 }
 
 export function auditCommand(): Command {
-  const exporting = new Command('export')
-    .description(
-      'write the history and its checkpoints as lines of JSON, which scripts/verify-export.js checks',
-    )
+  const exporting = newCommand(
+    'export',
+    'write the history and its checkpoints as lines of JSON, which scripts/verify-export.js checks',
+    [
+      'audit export | gzip > history.ndjson.gz',
+      `audit export --since 120000 --output history.ndjson
+  node scripts/verify-export.js history.ndjson`,
+    ],
+  )
     .option('--since <entry>', 'from the seal that holds this entry on', parseEntry)
     .option('--output <file>', 'into a file, put in place when it is whole (default: standard output)')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  counterfoil audit export | gzip > history.ndjson.gz\n  counterfoil audit export --since 120000 --output history.ndjson\n  node scripts/verify-export.js history.ndjson',
-    )
     .action(exportLines);
-  const audit = new Command('audit')
-    .description('the history and its proof')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  counterfoil audit verify\n  counterfoil audit export --output history.ndjson',
-    );
+  const audit = newCommand('audit', 'the history and its proof', [
+    'audit verify',
+    'audit export --output history.ndjson',
+  ]);
   for (const command of [auditVerifyCommand(), exporting, auditAcknowledgeCommand(), auditRestoredCommand()])
     audit.addCommand(
       command

@@ -1,5 +1,5 @@
 // The command line: the list of commands, and how their failures are reported.
-import { Command, CommanderError } from 'commander';
+import { type Command, CommanderError } from 'commander';
 import { CheckpointKeyLost } from '../../journal/checkpoint-signer.ts';
 import { SecretKeysUnfit } from '../../journal/keys/key-file.ts';
 import { harmlessText } from '../../lib/text.ts';
@@ -11,7 +11,7 @@ import { CarryUnfinished } from '../../store/unfinished-carry.ts';
 import { StartRefused } from '../checks/check.ts';
 import { ConfigurationError, EXIT_CONFIGURATION } from '../config.ts';
 import { Failure, shownPath } from './terminal.ts';
-import { completeHelp, UsageError } from './usage.ts';
+import { completeHelp, newCommand, UsageError } from './usage.ts';
 
 const EXIT_FAILURE = 1;
 const EXIT_USAGE = 2;
@@ -83,19 +83,15 @@ export async function run(argv: readonly string[]): Promise<void> {
 
 /** The command line with the command of a name; with all commands where no command has that name. */
 export async function commandLine(name?: string): Promise<Command> {
-  const program = new Command('counterfoil')
-    .description(
-      'Self-hosted payment requests with a hosted checkout, human review and a history that cannot be edited unseen.',
-    )
-    .version(VERSION)
-    .addHelpText(
-      'after',
-      `
-Examples:
-  counterfoil serve                                      start on the configuration in this folder
-  counterfoil keys create --merchant "Corner Shop" --live
-  counterfoil audit verify --json`,
-    );
+  const program = newCommand(
+    'counterfoil',
+    'Self-hosted payment requests with a hosted checkout, human review and a history that cannot be edited unseen.',
+    [
+      'serve                                      start on the configuration in this folder',
+      'keys create --merchant "Corner Shop" --live',
+      'audit verify --json',
+    ],
+  ).version(VERSION);
   for (const command of await wanted(name)) program.addCommand(command);
   completeHelp(program);
   return program;

@@ -1,7 +1,7 @@
 // counterfoil doctor: looks at everything that can be wrong with an installation, and says how to fix it.
 import { accessSync, constants } from 'node:fs';
 import { join } from 'node:path';
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { SECOND_MS, systemClock } from '../../lib/time.ts';
 import { overridingParameter } from '../../store/connection-string.ts';
 import { type Database, DatabaseError } from '../../store/database.ts';
@@ -31,30 +31,25 @@ import {
   readConfiguration,
 } from '../config.ts';
 import { mayColor, shownPath, styled } from './terminal.ts';
-import { CONFIG_OPTION, JSON_OPTION } from './usage.ts';
+import { CONFIG_OPTION, JSON_OPTION, newCommand } from './usage.ts';
 
 const DEADLINE_MS = 5 * SECOND_MS;
 /** Lines are broken here where a terminal does not say how wide it is. */
 const WIDTH = 100;
 
 export function doctorCommand(): Command {
-  return new Command('doctor')
-    .description('look at everything that can be wrong with an installation, and say how to fix it')
-    .option(...CONFIG_OPTION)
-    .option('--deep', 'read the whole store, too, and prove its indexes')
-    .option(...JSON_OPTION)
-    .addHelpText(
-      'after',
-      `
-Examples:
-  counterfoil doctor
-  counterfoil doctor --json --config /etc/counterfoil/counterfoil.yaml
-
-It changes nothing, and calls the installation's own addresses. Run it as the account and with the environment that the
+  return newCommand(
+    'doctor',
+    'look at everything that can be wrong with an installation, and say how to fix it',
+    ['doctor', 'doctor --json --config /etc/counterfoil/counterfoil.yaml'],
+    `It changes nothing, and calls the installation's own addresses. Run it as the account and with the environment that the
 service has: who may read what, and what Node was told, is judged as it is here.
 
 What each check means: docs/doctor.md.`,
-    )
+  )
+    .option(...CONFIG_OPTION)
+    .option('--deep', 'read the whole store, too, and prove its indexes')
+    .option(...JSON_OPTION)
     .action(doctor);
 }
 

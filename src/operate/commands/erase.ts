@@ -2,7 +2,7 @@
 
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import type { Act } from '../../journal/audit-entry.ts';
 import { Journal } from '../../journal/journal.ts';
 import { countRows } from '../../journal/queries.ts';
@@ -20,7 +20,7 @@ import { parseEmail, parseId } from './arguments.ts';
 import { canAsk, saysYes } from './ask.ts';
 import { openFenced, requireSchema, requireStore } from './store.ts';
 import { Failure, type Progress, shownPath, withProgressBar } from './terminal.ts';
-import { CONFIG_OPTION, JSON_OPTION } from './usage.ts';
+import { CONFIG_OPTION, JSON_OPTION, newCommand } from './usage.ts';
 
 /** Payments erased at a time; a server on the same PostgreSQL gets its turn between. */
 const BATCH = 100;
@@ -42,8 +42,12 @@ interface Erasure {
 }
 
 export function eraseCommand(): Command {
-  return new Command('erase')
-    .description('erase the personal data of payments that are approved, rejected or cancelled, for good')
+  return newCommand(
+    'erase',
+    'erase the personal data of payments that are approved, rejected or cancelled, for good',
+    ['erase --payment pay_01m7xy90z59x4m4bthzeq11xez7gvadtw35y', 'erase --email ada@example.org --yes'],
+    `On PostgreSQL the server may go on; with SQLite stop it first. What is erased and what stays: docs/erasure.md.`,
+  )
     .option('--payment <id>', 'this payment: pay_…', parseId('pay_', 'counterfoil payments show'))
     .option(
       '--email <address>',
@@ -53,15 +57,6 @@ export function eraseCommand(): Command {
     .option('--yes', 'do not ask')
     .option(...CONFIG_OPTION)
     .option(...JSON_OPTION)
-    .addHelpText(
-      'after',
-      `
-Examples:
-  counterfoil erase --payment pay_01m7xy90z59x4m4bthzeq11xez7gvadtw35y
-  counterfoil erase --email ada@example.org --yes
-
-On PostgreSQL the server may go on; with SQLite stop it first. What is erased and what stays: docs/erasure.md.`,
-    )
     .action(erase);
 }
 

@@ -1,7 +1,7 @@
 // counterfoil export: writes payments as CSV or NDJSON, for spreadsheets and programs.
 
 import { resolve } from 'node:path';
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { counted } from '../../lib/counted.ts';
 import { dayBounds, systemClock } from '../../lib/time.ts';
 import type { Mode } from '../../merchants/merchant.ts';
@@ -15,7 +15,7 @@ import { parseId } from './arguments.ts';
 import { writeFile, writeOut } from './output.ts';
 import { configured, withDatabase } from './store.ts';
 import { shownPath, withProgressBar } from './terminal.ts';
-import { CONFIG_OPTION, JSON_NEEDS_OUTPUT, UsageError } from './usage.ts';
+import { CONFIG_OPTION, JSON_NEEDS_OUTPUT, newCommand, UsageError } from './usage.ts';
 
 interface ExportOptions {
   format: ExportFormat;
@@ -34,8 +34,16 @@ const DAY = /^\d{4}-\d\d-\d\d$/;
 const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?(Z|[+-]\d\d:\d\d)$/;
 
 export function exportCommand(): Command {
-  return new Command('export')
-    .description('write payments, newest first, as CSV for spreadsheets or NDJSON for programs')
+  return newCommand(
+    'export',
+    'write payments, newest first, as CSV for spreadsheets or NDJSON for programs',
+    [
+      'export --status approved --from 2026-11-01 --to 2026-11-30 --output november.csv',
+      'export --separator semicolon --output november-for-excel.csv',
+      'export --merchant mer_development --format ndjson | gzip > payments.ndjson.gz',
+    ],
+    `It holds personal data: the file is readable by its owner alone.`,
+  )
     .addOption(new Option('--format <format>', 'what to write').choices(EXPORT_FORMATS).default('csv'))
     .addOption(
       new Option('--separator <name>', 'CSV for a spreadsheet, with this between cells').choices(
@@ -58,16 +66,6 @@ export function exportCommand(): Command {
     .option('--output <file>', 'into a file, put in place when it is whole (default: standard output)')
     .option(...CONFIG_OPTION)
     .option('--json', 'print one JSON document, with --output')
-    .addHelpText(
-      'after',
-      `
-Examples:
-  counterfoil export --status approved --from 2026-11-01 --to 2026-11-30 --output november.csv
-  counterfoil export --separator semicolon --output november-for-excel.csv
-  counterfoil export --merchant mer_development --format ndjson | gzip > payments.ndjson.gz
-
-It holds personal data: the file is readable by its owner alone.`,
-    )
     .action(writePayments);
 }
 

@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { randomId } from '../../lib/ids.ts';
 import { newSecret } from '../../lib/secrets.ts';
 import { isEmailAddress } from '../../lib/text.ts';
@@ -28,7 +28,7 @@ import {
 import { inspect } from './doctor.ts';
 import { type Answers, configurationText } from './init-file.ts';
 import { Failure, shownPath } from './terminal.ts';
-import { JSON_OPTION } from './usage.ts';
+import { JSON_OPTION, newCommand } from './usage.ts';
 
 /** The checks that a new file can fail. No service runs yet, and the user is seldom the account that serves. */
 const CHECKED = CHECKS.filter(
@@ -66,8 +66,11 @@ const NEEDS = [
 ] as const;
 
 export function initCommand(): Command {
-  return new Command('init')
-    .description('write a configuration for production, with a comment on each setting')
+  return newCommand('init', 'write a configuration for production, with a comment on each setting', [
+    'init --base-url https://pay.example',
+    `init --config /etc/counterfoil/counterfoil.yaml --base-url https://pay.example \\
+    --merchant "Corner Shop" --iban "DE75 5121 0800 1245 1261 99" --holder "Corner Shop GmbH"`,
+  ])
     .option('--config <file>', 'file to write (default: COUNTERFOIL_CONFIG, else counterfoil.yaml)')
     .option('--base-url <url>', 'https URL where it will be reached', 'https://pay.example')
     .addOption(
@@ -96,14 +99,6 @@ export function initCommand(): Command {
     .option('--allow-root', 'let the service run as root, which it needs for nothing')
     .option('--force', 'write over a file that is there, which is kept as FILE.old, or FILE.old.2 and so on')
     .option(...JSON_OPTION)
-    .addHelpText(
-      'after',
-      `
-Examples:
-  counterfoil init --base-url https://pay.example
-  counterfoil init --config /etc/counterfoil/counterfoil.yaml --base-url https://pay.example \\
-    --merchant "Corner Shop" --iban "DE75 5121 0800 1245 1261 99" --holder "Corner Shop GmbH"`,
-    )
     .action(init);
 }
 

@@ -1,5 +1,5 @@
 // counterfoil invites: links to register as a merchant, each for one use.
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { formatTimestamp, systemClock, timestampOrNull } from '../../lib/time.ts';
 import {
   createInvite,
@@ -15,18 +15,19 @@ import { placesOf } from '../settings/places.ts';
 import { parseDays } from './arguments.ts';
 import { assumed, ifMissing, OPERATOR, type StoreOptions, withStore } from './store.ts';
 import { columns, Failure } from './terminal.ts';
-import { CONFIG_OPTION, JSON_OPTION } from './usage.ts';
+import { addCommands, newCommand } from './usage.ts';
 
 export function invitesCommand(): Command {
-  const command = new Command('invites')
-    .description('invitations to register as a merchant')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  counterfoil invites create --note "Corner Shop, asked on the phone"\n  counterfoil invites list',
-    )
-    .addCommand(
-      new Command('create')
-        .description('make an invitation and print its link once')
+  return addCommands(
+    newCommand('invites', 'invitations to register as a merchant', [
+      'invites create --note "Corner Shop, asked on the phone"',
+      'invites list',
+    ]),
+    [
+      newCommand('create', 'make an invitation and print its link once', [
+        'invites create --note "Corner Shop"',
+        'invites create --live --note "Corner Shop" --expires-in-days 2',
+      ])
         .option('--live', 'the key that comes of it makes real payments; without it, test payments')
         .option('--note <text>', 'whom it is for')
         .option(
@@ -35,30 +36,17 @@ export function invitesCommand(): Command {
           parseDays(INVITE_DAYS_MAXIMUM),
           INVITE_DAYS,
         )
-        .addHelpText(
-          'after',
-          '\nExamples:\n  counterfoil invites create --note "Corner Shop"\n  counterfoil invites create --live --note "Corner Shop" --expires-in-days 2',
-        )
         .action(create),
-    )
-    .addCommand(
-      new Command('list')
-        .description('list invitations: whom they are for and what became of them, never their links')
-        .addHelpText('after', '\nExample:\n  counterfoil invites list --json')
-        .action(list),
-    )
-    .addCommand(
-      new Command('revoke')
-        .description('end an invitation now and for good')
+      newCommand('list', 'list invitations: whom they are for and what became of them, never their links', [
+        'invites list --json',
+      ]).action(list),
+      newCommand('revoke', 'end an invitation now and for good', [
+        'invites revoke inv_01m7xy90z59x4m4bthzeq11xez7gvadtw35y',
+      ])
         .argument('<id>', 'its id: inv_…')
-        .addHelpText(
-          'after',
-          '\nExample:\n  counterfoil invites revoke inv_01m7xy90z59x4m4bthzeq11xez7gvadtw35y',
-        )
         .action(revoke),
-    );
-  for (const one of command.commands) one.option(...CONFIG_OPTION).option(...JSON_OPTION);
-  return command;
+    ],
+  );
 }
 
 interface CreateOptions extends StoreOptions {

@@ -1,6 +1,6 @@
 // counterfoil keys: makes keys of merchants, wherever those stand; a key is printed once, its digest is kept.
 import { existsSync, realpathSync } from 'node:fs';
-import { Command, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import { randomId } from '../../lib/ids.ts';
 import { momentsIn } from '../../lib/moments.ts';
 import { newSecret } from '../../lib/secrets.ts';
@@ -18,7 +18,7 @@ import { list } from './keys-list.ts';
 import { loadDirectory, merchantNamed, nearestMerchant, noSuchMerchant } from './merchant-names.ts';
 import { lendStore, OPERATOR, type Store, type StoreOptions, storeIsThere } from './store.ts';
 import { Failure, shownPath } from './terminal.ts';
-import { CONFIG_OPTION, JSON_OPTION } from './usage.ts';
+import { addCommands, newCommand } from './usage.ts';
 
 interface CreateOptions extends StoreOptions {
   merchant: string;
@@ -31,31 +31,36 @@ interface CreateOptions extends StoreOptions {
 }
 
 export function keysCommand(): Command {
-  const command = new Command('keys')
-    .description('API keys of merchants')
-    .addHelpText(
-      'after',
-      `
-Examples:
-  counterfoil keys create --merchant "Corner Shop"
-  counterfoil keys list --merchant "Corner Shop"
-  counterfoil keys rotate key_4be2f08a51c7d936 --overlap 7d
-  counterfoil keys revoke key_4be2f08a51c7d936
-
-Keys of merchants who registered or were imported act on the store at once, a running server included. Keys that are added to
+  return addCommands(
+    newCommand(
+      'keys',
+      'API keys of merchants',
+      [
+        'keys create --merchant "Corner Shop"',
+        'keys list --merchant "Corner Shop"',
+        'keys rotate key_4be2f08a51c7d936 --overlap 7d',
+        'keys revoke key_4be2f08a51c7d936',
+      ],
+      `Keys of merchants who registered or were imported act on the store at once, a running server included. Keys that are added to
 the configuration file are taken over on SIGHUP.`,
-    )
-    .addCommand(createCommand())
-    .addCommand(
-      new Command('list')
-        .description('list keys and when they were last used; never the keys themselves')
+    ),
+    [
+      createCommand(),
+      newCommand('list', 'list keys and when they were last used; never the keys themselves', [
+        'keys list',
+        'keys list --json',
+      ])
         .option('--merchant <name>', 'of one merchant alone: business name or id')
-        .addHelpText('after', '\nExamples:\n  counterfoil keys list\n  counterfoil keys list --json')
         .action(list),
-    )
-    .addCommand(
-      new Command('rotate')
-        .description('make a key in the place of another, which works on for a while, and print it once')
+      newCommand(
+        'rotate',
+        'make a key in the place of another, which works on for a while, and print it once',
+        [
+          'keys rotate key_4be2f08a51c7d936 --overlap 7d',
+          'keys rotate key_4be2f08a51c7d936 --overlap 0    for a key that leaked, then:',
+          'keys revoke key_4be2f08a51c7d936 --with-those-it-made',
+        ],
+      )
         .argument('<id>', 'key_…, as keys list shows it')
         .addOption(
           new Option('--overlap <time>', 'for how long the old key works on')
@@ -63,34 +68,34 @@ the configuration file are taken over on SIGHUP.`,
             .default('24h'),
         )
         .option('--name <text>', 'what the new key is for; as the old one when left out')
-        .addHelpText(
-          'after',
-          '\nExamples:\n  counterfoil keys rotate key_4be2f08a51c7d936 --overlap 7d\n  counterfoil keys rotate key_4be2f08a51c7d936 --overlap 0    for a key that leaked, then:\n  counterfoil keys revoke key_4be2f08a51c7d936 --with-those-it-made',
-        )
         .action(rotate),
-    )
-    .addCommand(
-      new Command('revoke')
-        .description('end a key now and for good')
+      newCommand('revoke', 'end a key now and for good', [
+        'keys revoke key_4be2f08a51c7d936',
+        'keys revoke key_4be2f08a51c7d936 --with-those-it-made --yes    for a key that leaked',
+      ])
         .argument('<id>', 'key_…, as keys list shows it')
         .option('--yes', 'revoke it although it was used in the last day')
         .option(
           '--with-those-it-made',
           'end the keys that were made with it as well, and those made with them',
         )
-        .addHelpText(
-          'after',
-          '\nExamples:\n  counterfoil keys revoke key_4be2f08a51c7d936\n  counterfoil keys revoke key_4be2f08a51c7d936 --with-those-it-made --yes    for a key that leaked',
-        )
         .action(revoke),
-    );
-  for (const one of command.commands) one.option(...CONFIG_OPTION).option(...JSON_OPTION);
-  return command;
+    ],
+  );
 }
 
 function createCommand(): Command {
-  return new Command('create')
-    .description('make a key, print it once, and keep its digest where its merchant stands')
+  return newCommand(
+    'create',
+    'make a key, print it once, and keep its digest where its merchant stands',
+    [
+      'keys create --merchant "Corner Shop"',
+      'keys create --merchant mer_corner_shop --live --expires 365d --name "Web shop"',
+    ],
+    `A merchant that stands in the configuration file, imported or not, gets its key there: a running server takes it over on
+SIGHUP. Any other merchant of the store gets it in the store: it works at once. A name that neither has makes a merchant in
+the file.`,
+  )
     .requiredOption('--merchant <name>', 'business name or id; a name that is not there makes a merchant')
     .option('--test', 'a key for test payments (default)')
     .option('--live', 'a key for real payments')
@@ -98,17 +103,6 @@ function createCommand(): Command {
     .option('--name <text>', 'what the key is for')
     .option('--yes', 'do not ask whether a merchant that is named by its name is the one that is meant')
     .option('--new', 'make a merchant, though one is called almost the same')
-    .addHelpText(
-      'after',
-      `
-Examples:
-  counterfoil keys create --merchant "Corner Shop"
-  counterfoil keys create --merchant mer_corner_shop --live --expires 365d --name "Web shop"
-
-A merchant that stands in the configuration file, imported or not, gets its key there: a running server takes it over on
-SIGHUP. Any other merchant of the store gets it in the store: it works at once. A name that neither has makes a merchant in
-the file.`,
-    )
     .action(create);
 }
 

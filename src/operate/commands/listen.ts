@@ -1,7 +1,7 @@
 // counterfoil listen: forwards the events of a test key to an address on the developer's machine, signed as webhooks are.
 import { createHmac } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { z } from 'zod';
 import { secondOf } from '../../lib/moments.ts';
 import { harmlessText } from '../../lib/text.ts';
@@ -19,7 +19,7 @@ import {
   Unreachable,
   URL_OPTION,
 } from './test-api.ts';
-import { CONFIG_OPTION } from './usage.ts';
+import { CONFIG_OPTION, newCommand } from './usage.ts';
 
 /** The service sends something every 15 seconds. */
 const SILENT_MS = 35 * SECOND_MS;
@@ -40,8 +40,17 @@ interface StreamedEvent {
 }
 
 export function listenCommand(): Command {
-  return new Command('listen')
-    .description('forward test events, signed as webhooks are, to a server on this machine')
+  return newCommand(
+    'listen',
+    'forward test events, signed as webhooks are, to a server on this machine',
+    [
+      'listen --forward-to http://127.0.0.1:3000/hook',
+      'listen --forward-to http://127.0.0.1:3000/hook --url https://pay.example --key cfk_test_…',
+    ],
+    `It prints the secret that your server verifies signatures with, then a line for each event. With the same key the secret is the
+same at each start. It begins with what happens now, goes on where it was when the connection breaks, and ends with
+Ctrl-C. An event is posted once, whatever your server answers. Make events with counterfoil trigger.`,
+  )
     .requiredOption('--forward-to <url>', 'where each event is posted', parseAddress)
     .option(
       '--secret <secret>',
@@ -52,17 +61,6 @@ export function listenCommand(): Command {
     .option(...URL_OPTION)
     .option(...CONFIG_OPTION)
     .option('--json', 'print a line of JSON for each event')
-    .addHelpText(
-      'after',
-      `
-Examples:
-  counterfoil listen --forward-to http://127.0.0.1:3000/hook
-  counterfoil listen --forward-to http://127.0.0.1:3000/hook --url https://pay.example --key cfk_test_…
-
-It prints the secret that your server verifies signatures with, then a line for each event. With the same key the secret is the
-same at each start. It begins with what happens now, goes on where it was when the connection breaks, and ends with
-Ctrl-C. An event is posted once, whatever your server answers. Make events with counterfoil trigger.`,
-    )
     .action(listen);
 }
 

@@ -1,5 +1,5 @@
 // counterfoil merchants: lists merchants, wherever they stand, suspends them, limits them, and takes them over from the configuration.
-import { Argument, Command, InvalidArgumentError } from 'commander';
+import { Argument, type Command, InvalidArgumentError } from 'commander';
 import { counted } from '../../lib/counted.ts';
 import { formatTimestamp, systemClock, timestampOrNull } from '../../lib/time.ts';
 import { type ActiveOrNot, MERCHANT_ACTS } from '../../merchants/acts.ts';
@@ -14,38 +14,29 @@ import { existingMerchant, loadDirectory, merchantsInStore } from './merchant-na
 import { importMerchants } from './merchants-import.ts';
 import { OPERATOR, type StoreOptions, withStore } from './store.ts';
 import { columns, Failure } from './terminal.ts';
-import { CONFIG_OPTION, JSON_OPTION } from './usage.ts';
+import { addCommands, newCommand } from './usage.ts';
 
 const LIMIT_MAXIMUM = 1_000_000;
 
 export function merchantsCommand(): Command {
-  const command = new Command('merchants')
-    .description('merchants: those of the configuration file, and those who registered')
-    .addHelpText(
-      'after',
-      `
-Examples:
-  counterfoil merchants list
-  counterfoil merchants suspend "Corner Shop" --reason "Chargebacks under inquiry"
-  counterfoil merchants import --all
-
-They act on the store at once, a running server included.`,
-    )
-    .addCommand(
-      new Command('list')
-        .description('list merchants: their keys, where they stand, whether they are suspended')
-        .addHelpText(
-          'after',
-          '\nExamples:\n  counterfoil merchants list\n  counterfoil merchants list --json',
-        )
-        .action(list),
-    )
-    .addCommand(
+  return addCommands(
+    newCommand(
+      'merchants',
+      'merchants: those of the configuration file, and those who registered',
+      [
+        'merchants list',
+        'merchants suspend "Corner Shop" --reason "Chargebacks under inquiry"',
+        'merchants import --all',
+      ],
+      `They act on the store at once, a running server included.`,
+    ),
+    [
+      newCommand('list', 'list merchants: their keys, where they stand, whether they are suspended', [
+        'merchants list',
+        'merchants list --json',
+      ]).action(list),
       oneMerchant('show', 'show one merchant: how to reach it, its limits, why it is suspended').action(show),
-    );
-  for (const one of MERCHANT_ACTS) command.addCommand(actCommand(MERCHANT, one));
-  command
-    .addCommand(
+      ...MERCHANT_ACTS.map((one) => actCommand(MERCHANT, one)),
       oneMerchant('limit', 'give a merchant of the store limits of its own', ' --writes 200')
         .option(
           '--writes <n>',
@@ -55,25 +46,17 @@ They act on the store at once, a running server included.`,
         .option('--reads <n>', 'GET and HEAD in a second, for each of its keys', perSecond)
         .option('--default', 'remove its own limits: rate_limits of the configuration hold again')
         .action(limit),
-    )
-    .addCommand(
-      new Command('import')
-        .description('take merchants with their keys over from the configuration file into the store')
+      newCommand(
+        'import',
+        'take merchants with their keys over from the configuration file into the store',
+        ['merchants import mer_corner_shop', 'merchants import --all'],
+        `Their keys go on working as they are. From then on they are managed without the file: their lines may be removed from it.`,
+      )
         .addArgument(new Argument('[ids...]', 'mer_…'))
         .option('--all', 'all merchants of the file')
-        .addHelpText(
-          'after',
-          `
-Examples:
-  counterfoil merchants import mer_corner_shop
-  counterfoil merchants import --all
-
-Their keys go on working as they are. From then on they are managed without the file: their lines may be removed from it.`,
-        )
         .action(importMerchants),
-    );
-  for (const one of command.commands) one.option(...CONFIG_OPTION).option(...JSON_OPTION);
-  return command;
+    ],
+  );
 }
 
 const ARGUMENT = ['<merchant>', 'business name or id'] as const;
@@ -90,10 +73,7 @@ const MERCHANT: ThingsOfCommand<ActiveOrNot> = {
 };
 
 function oneMerchant(name: string, description: string, rest = ''): Command {
-  return new Command(name)
-    .description(description)
-    .argument(...ARGUMENT)
-    .addHelpText('after', `\nExample:\n  counterfoil merchants ${name} "Corner Shop"${rest}`);
+  return newCommand(name, description, [`merchants ${name} "Corner Shop"${rest}`]).argument(...ARGUMENT);
 }
 
 function perSecond(text: string): number {

@@ -1,18 +1,18 @@
 // counterfoil migrate: brings the store's schema up to this program's.
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { migrate } from '../../store/migrate.ts';
 import { StartRefused } from '../checks/check.ts';
 import { lostDatabaseFile } from '../checks/lost-store.ts';
 import { configurationFile, readConfiguration } from '../config.ts';
 import { openFenced } from './store.ts';
-import { CONFIG_OPTION, JSON_OPTION } from './usage.ts';
+import { CONFIG_OPTION, JSON_OPTION, newCommand } from './usage.ts';
 
 export function migrateCommand(): Command {
-  return new Command('migrate')
-    .description("bring the store's schema up to this program's (serve does so too)")
+  return newCommand('migrate', "bring the store's schema up to this program's (serve does so too)", [
+    'migrate --config /etc/counterfoil.yaml',
+  ])
     .option(...CONFIG_OPTION)
     .option(...JSON_OPTION)
-    .addHelpText('after', '\nExample:\n  counterfoil migrate --config /etc/counterfoil.yaml')
     .action(async (options: { config?: string; json?: boolean }) => {
       const configuration = readConfiguration(configurationFile(options.config));
       const lost = lostDatabaseFile(configuration);

@@ -1,5 +1,5 @@
 // counterfoil payments: prints one payment with its story from the history, to answer a question about it.
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { CheckpointLookup } from '../../journal/checkpoint-lookup.ts';
 import { lastVerification } from '../../journal/last-verification.ts';
 import { entriesOfRequest } from '../../journal/search.ts';
@@ -17,7 +17,7 @@ import { placesOf } from '../settings/places.ts';
 import { REQUEST_ID } from './arguments.ts';
 import { configured, withDatabase } from './store.ts';
 import { columns, Failure } from './terminal.ts';
-import { CONFIG_OPTION } from './usage.ts';
+import { CONFIG_OPTION, newCommand } from './usage.ts';
 
 /** References are not unique: more payments than this are not printed. */
 const SHOWN_MAXIMUM = 10;
@@ -28,27 +28,24 @@ interface Options {
 }
 
 export function paymentsCommand(): Command {
-  return new Command('payments')
-    .description('look at payments')
-    .addHelpText('after', '\nExample:\n  counterfoil payments show pay_01m7xy90z59x4m4bthzeq11xez7gvadtw35y')
-    .addCommand(
-      new Command('show')
-        .description('print a payment and its story: what happened, when, by whom and by which request')
-        .argument('<which>', "its id (pay_…), the merchant's reference, or a request's id (req_…)")
-        .option(...CONFIG_OPTION)
-        .option('--json', 'print one JSON document, with personal data, as GET /admin/payments/{id}')
-        .addHelpText(
-          'after',
-          `
-Examples:
-  counterfoil payments show pay_01m7xy90z59x4m4bthzeq11xez7gvadtw35y
-  counterfoil payments show A-1001
-  counterfoil payments show req_7hm2k4q9x0w3v5b8 --json
-
-A reference may belong to several payments: the newest ${SHOWN_MAXIMUM} are printed. It reads only: the server may run.`,
-        )
-        .action(show),
-    );
+  return newCommand('payments', 'look at payments', [
+    'payments show pay_01m7xy90z59x4m4bthzeq11xez7gvadtw35y',
+  ]).addCommand(
+    newCommand(
+      'show',
+      'print a payment and its story: what happened, when, by whom and by which request',
+      [
+        'payments show pay_01m7xy90z59x4m4bthzeq11xez7gvadtw35y',
+        'payments show A-1001',
+        'payments show req_7hm2k4q9x0w3v5b8 --json',
+      ],
+      `A reference may belong to several payments: the newest ${SHOWN_MAXIMUM} are printed. It reads only: the server may run.`,
+    )
+      .argument('<which>', "its id (pay_…), the merchant's reference, or a request's id (req_…)")
+      .option(...CONFIG_OPTION)
+      .option('--json', 'print one JSON document, with personal data, as GET /admin/payments/{id}')
+      .action(show),
+  );
 }
 
 async function show(which: string, options: Options): Promise<void> {

@@ -1,6 +1,6 @@
 // counterfoil restore: puts a backup in the place of a store, verified before, and moves what lay there aside.
 import { join } from 'node:path';
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { readCheckpoints } from '../../journal/checkpoint.ts';
 import { withKnown } from '../../journal/row-fault.ts';
 import { counted } from '../../lib/counted.ts';
@@ -13,7 +13,7 @@ import { type BackupList, readList } from './backup-folder.ts';
 import { CHECKPOINT_KEY, type NeededKey, neededKeys, SECRETS_KEY } from './node-keys.ts';
 import { displacedFiles, placeBackup } from './place-backup.ts';
 import { Failure, shownPath, tellInterrupted } from './terminal.ts';
-import { CONFIG_OPTION, JSON_OPTION } from './usage.ts';
+import { CONFIG_OPTION, JSON_OPTION, newCommand } from './usage.ts';
 
 interface RestoreOptions {
   replace?: boolean;
@@ -23,8 +23,17 @@ interface RestoreOptions {
 }
 
 export function restoreCommand(): Command {
-  return new Command('restore')
-    .description('put a backup in the place of the store, with the server stopped')
+  return newCommand(
+    'restore',
+    'put a backup in the place of the store, with the server stopped',
+    [
+      'restore /var/backups/counterfoil/2026-11-21T041700Z',
+      'restore /var/backups/counterfoil/2026-11-21T041700Z --replace',
+    ],
+    `A backup is restored into either engine, whichever it is of. On PostgreSQL, first make an empty database and name that in database_url,
+or by DATABASE_URL. --replace moves aside only what lies in
+the storage directory, checkpoints above all: the database that held the store stays as it is, under its own name.`,
+  )
     .argument('<backup>', 'a folder that counterfoil backup made', parseFolder)
     .option(
       '--replace',
@@ -33,17 +42,6 @@ export function restoreCommand(): Command {
     .option('--unverified', 'take a backup that is marked as not verified, and put it in place as it is')
     .option(...CONFIG_OPTION)
     .option(...JSON_OPTION)
-    .addHelpText(
-      'after',
-      `
-Examples:
-  counterfoil restore /var/backups/counterfoil/2026-11-21T041700Z
-  counterfoil restore /var/backups/counterfoil/2026-11-21T041700Z --replace
-
-A backup is restored into either engine, whichever it is of. On PostgreSQL, first make an empty database and name that in database_url,
-or by DATABASE_URL. --replace moves aside only what lies in
-the storage directory, checkpoints above all: the database that held the store stays as it is, under its own name.`,
-    )
     .action(restore);
 }
 

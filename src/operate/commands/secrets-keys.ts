@@ -12,7 +12,7 @@ import { resealSecrets, sealedSecrets } from '../checks/sealed-secrets.ts';
 import type { Configuration } from '../config.ts';
 import { OPERATOR, type Store, type StoreOptions, withStore } from './store.ts';
 import { columns, Failure, shownPath } from './terminal.ts';
-import { CONFIG_OPTION, JSON_OPTION } from './usage.ts';
+import { CONFIG_OPTION, JSON_OPTION, newCommand } from './usage.ts';
 
 /** Four times what a node needs to hear of an entry. */
 const HEARD_MS = 2 * SECOND_MS;
@@ -35,16 +35,15 @@ Examples:
   counterfoil secrets list`,
       )
       .action(rotate),
-    new Command('list')
-      .description(
-        'list the keys for secrets: since when, how many secrets each has sealed, whether this node has it',
-      )
-      .addHelpText('after', '\nExample:\n  counterfoil secrets list --json')
-      .action(list),
-    new Command('remove')
-      .description('end an old key on every node; refused while a secret is sealed with it')
+    newCommand(
+      'list',
+      'list the keys for secrets: since when, how many secrets each has sealed, whether this node has it',
+      ['secrets list --json'],
+    ).action(list),
+    newCommand('remove', 'end an old key on every node; refused while a secret is sealed with it', [
+      'secrets remove 0123456789abcdef',
+    ])
       .addArgument(new Argument('<id>', 'the id of the key, from secrets list'))
-      .addHelpText('after', '\nExample:\n  counterfoil secrets remove 0123456789abcdef')
       .action(remove),
   ];
   return commands.map((command) => command.option(...CONFIG_OPTION).option(...JSON_OPTION));

@@ -15,7 +15,7 @@ import { type KeyId, openKeys, sealKeys } from './sealed-keys.ts';
 import { keyCommands } from './secrets-keys.ts';
 import { lostCommand } from './secrets-lost.ts';
 import { Failure, shownPath } from './terminal.ts';
-import { CONFIG_OPTION, JSON_OPTION } from './usage.ts';
+import { CONFIG_OPTION, JSON_OPTION, newCommand } from './usage.ts';
 
 interface SecretsOptions {
   passphraseFile?: string;
@@ -46,19 +46,15 @@ Examples:
       '\nExamples:\n  counterfoil secrets restore /mnt/kept/counterfoil-keys.sealed\n  pass counterfoil | counterfoil secrets restore /mnt/kept/counterfoil-keys.sealed --passphrase-file -',
     )
     .action(restoreKeys);
-  const making = new Command('new')
-    .description('print a new key for a file that several nodes share; nothing is kept of it')
-    .addHelpText(
-      'after',
-      '\nExample:\n  counterfoil secrets new | install -m 0600 -o counterfoil -g counterfoil /dev/stdin /etc/counterfoil/secrets.key',
-    )
-    .action(() => console.log(keyLine(newSecretKey())));
-  const secrets = new Command('secrets')
-    .description('the keys that no backup of the store holds')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  counterfoil secrets backup /mnt/kept/counterfoil-keys.sealed\n  counterfoil secrets rotate',
-    );
+  const making = newCommand(
+    'new',
+    'print a new key for a file that several nodes share; nothing is kept of it',
+    ['secrets new | install -m 0600 -o counterfoil -g counterfoil /dev/stdin /etc/counterfoil/secrets.key'],
+  ).action(() => console.log(keyLine(newSecretKey())));
+  const secrets = newCommand('secrets', 'the keys that no backup of the store holds', [
+    'secrets backup /mnt/kept/counterfoil-keys.sealed',
+    'secrets rotate',
+  ]);
   for (const command of [saving, restoring])
     secrets.addCommand(
       command

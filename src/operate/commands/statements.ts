@@ -10,15 +10,14 @@ import { importFiles, readFile } from './statements-import.ts';
 import { matchFiles } from './statements-match.ts';
 import { statementText } from './statements-text.ts';
 import { OPERATOR, type StoreOptions, withStore } from './store.ts';
-import { CONFIG_OPTION, JSON_OPTION } from './usage.ts';
+import { CONFIG_OPTION, JSON_OPTION, newCommand } from './usage.ts';
 
 export function statementsCommand(): Command {
-  return new Command('statements')
-    .description("the bank's statements: read, kept, and matched with payments")
-    .addHelpText(
-      'after',
-      '\nExamples:\n  counterfoil statements check november.xml\n  counterfoil statements import november.xml\n  counterfoil statements match',
-    )
+  return newCommand('statements', "the bank's statements: read, kept, and matched with payments", [
+    'statements check november.xml',
+    'statements import november.xml',
+    'statements match',
+  ])
     .addCommand(
       withCsvFlags(new Command('check'))
         .description('read statements and say what they hold and what is wrong; nothing is stored')

@@ -9,7 +9,7 @@ import { rescue } from '../../store/rescue.ts';
 import { configurationFile, readConfiguration } from '../config.ts';
 import { freshFolder } from './backup-folder.ts';
 import { Failure, shownPath } from './terminal.ts';
-import { CONFIG_OPTION, JSON_OPTION } from './usage.ts';
+import { CONFIG_OPTION, JSON_OPTION, newCommand } from './usage.ts';
 
 interface RescueOptions {
   output?: string;
@@ -18,24 +18,19 @@ interface RescueOptions {
 }
 
 export function storeCommand(): Command {
-  const rescuing = new Command('rescue')
-    .description('save a SQLite database that was removed or replaced, while the server still has it open')
+  const rescuing = newCommand(
+    'rescue',
+    'save a SQLite database that was removed or replaced, while the server still has it open',
+    ['store rescue', 'store rescue --output /mnt/other-disk --config /etc/counterfoil/counterfoil.yaml'],
+    `Run it before the server is stopped, as the account that serves or as root: what has no name any more ends with the process.
+It changes nothing of what is there. Linux alone.`,
+  )
     .option(
       '--output <folder>',
       'a folder for rescued-TIME/counterfoil.sqlite (default: the storage directory)',
     )
     .option(...CONFIG_OPTION)
     .option(...JSON_OPTION)
-    .addHelpText(
-      'after',
-      `
-Examples:
-  counterfoil store rescue
-  counterfoil store rescue --output /mnt/other-disk --config /etc/counterfoil/counterfoil.yaml
-
-Run it before the server is stopped, as the account that serves or as root: what has no name any more ends with the process.
-It changes nothing of what is there. Linux alone.`,
-    )
     .action(rescued);
   return new Command('store')
     .description('the file of a SQLite store')

@@ -1,5 +1,5 @@
 // counterfoil administrators token: what programs call /admin with, in an administrator's name.
-import { Command, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import { ROLES, type Role } from '../../administrators/administrator.ts';
 import {
   createToken,
@@ -13,21 +13,18 @@ import { formatTimestamp, systemClock, timestampOrNull } from '../../lib/time.ts
 import { parseDays, parseEmail } from './arguments.ts';
 import { named, OPERATOR, type StoreOptions, withStore } from './store.ts';
 import { columns, Failure } from './terminal.ts';
-import { CONFIG_OPTION, JSON_OPTION } from './usage.ts';
+import { addCommands, newCommand } from './usage.ts';
 
 export function tokenCommand(): Command {
-  const command = new Command('token')
-    .description('tokens that programs call /admin with')
-    .addHelpText(
-      'after',
-      `
-Examples:
-  counterfoil administrators token create --email ana@example.org --role auditor --name "Nightly export"
-  counterfoil administrators token list`,
-    )
-    .addCommand(
-      new Command('create')
-        .description('make a token and print it once')
+  return addCommands(
+    newCommand('token', 'tokens that programs call /admin with', [
+      'administrators token create --email ana@example.org --role auditor --name "Nightly export"',
+      'administrators token list',
+    ]),
+    [
+      newCommand('create', 'make a token and print it once', [
+        'administrators token create --email ana@example.org --role auditor --name "Nightly export" --expires-in-days 30',
+      ])
         .requiredOption('--email <address>', 'in whose name it acts', parseEmail)
         .addOption(
           new Option('--role <role>', 'what it may do: at most what its administrator may do')
@@ -41,30 +38,17 @@ Examples:
           parseDays(TOKEN_DAYS_MAXIMUM),
           TOKEN_DAYS,
         )
-        .addHelpText(
-          'after',
-          '\nExample:\n  counterfoil administrators token create --email ana@example.org --role auditor --name "Nightly export" --expires-in-days 30',
-        )
         .action(create),
-    )
-    .addCommand(
-      new Command('list')
-        .description('list tokens: whose they are, what they may do and until when, never the tokens')
-        .addHelpText('after', '\nExample:\n  counterfoil administrators token list --json')
-        .action(list),
-    )
-    .addCommand(
-      new Command('revoke')
-        .description('end a token now and for good')
+      newCommand('list', 'list tokens: whose they are, what they may do and until when, never the tokens', [
+        'administrators token list --json',
+      ]).action(list),
+      newCommand('revoke', 'end a token now and for good', [
+        'administrators token revoke tok_01m7xy90z59x4m4bthzeq11xez7gvadtw35y',
+      ])
         .argument('<id>', 'its id: tok_…')
-        .addHelpText(
-          'after',
-          '\nExample:\n  counterfoil administrators token revoke tok_01m7xy90z59x4m4bthzeq11xez7gvadtw35y',
-        )
         .action(revoke),
-    );
-  for (const one of command.commands) one.option(...CONFIG_OPTION).option(...JSON_OPTION);
-  return command;
+    ],
+  );
 }
 
 interface CreateOptions extends StoreOptions {

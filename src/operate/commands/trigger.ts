@@ -1,7 +1,7 @@
 // counterfoil trigger: makes a test payment and moves it until it has an event of the type asked for.
-import { Argument, Command } from 'commander';
+import { Argument, type Command } from 'commander';
 import { KEY_OPTION, type TestApiOptions, testApi, URL_OPTION } from './test-api.ts';
-import { CONFIG_OPTION, JSON_OPTION } from './usage.ts';
+import { CONFIG_OPTION, JSON_OPTION, newCommand } from './usage.ts';
 
 /** Below `/v1`, for each type: what is called one after the other, `ID` being the payment. */
 const CALLS = {
@@ -25,8 +25,16 @@ const PAYMENT = {
 };
 
 export function triggerCommand(): Command {
-  return new Command('trigger')
-    .description('make a test payment with an event of a type, for the webhooks and streams of a developer')
+  return newCommand(
+    'trigger',
+    'make a test payment with an event of a type, for the webhooks and streams of a developer',
+    [
+      'trigger payment.approved',
+      'trigger payment.approved --payment pay_01m8…',
+      'trigger payment.expired --url https://pay.example --key cfk_test_…',
+    ],
+    `The service must be running. The events before come too: a payment that is approved was created and submitted.`,
+  )
     .addArgument(new Argument('<type>', 'type of the event').choices(Object.keys(CALLS)))
     .option(
       '--payment <id>',
@@ -36,16 +44,6 @@ export function triggerCommand(): Command {
     .option(...URL_OPTION)
     .option(...CONFIG_OPTION)
     .option(...JSON_OPTION)
-    .addHelpText(
-      'after',
-      `
-Examples:
-  counterfoil trigger payment.approved
-  counterfoil trigger payment.approved --payment pay_01m8…
-  counterfoil trigger payment.expired --url https://pay.example --key cfk_test_…
-
-The service must be running. The events before come too: a payment that is approved was created and submitted.`,
-    )
     .action(trigger);
 }
 

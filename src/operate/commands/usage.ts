@@ -1,5 +1,5 @@
 // What the help and the usage errors of every command have in common: required options in the usage line, exit codes, the next command.
-import type { Command } from 'commander';
+import { Command } from 'commander';
 import { parseText } from './arguments.ts';
 import { Failure } from './terminal.ts';
 
@@ -16,6 +16,26 @@ export const JSON_OPTION = ['--json', 'print one JSON document'] as const;
 
 /** Says why a command that writes lines takes no `--json` alone. */
 export const JSON_NEEDS_OUTPUT = '--json says what was written: name the file with --output';
+
+/** A command whose help ends with examples, each without `counterfoil` in front, and with `rest`. */
+export function newCommand(
+  name: string,
+  description: string,
+  examples: readonly string[],
+  rest?: string,
+): Command {
+  const lines = examples.map((one) => `\n  counterfoil ${one}`).join('');
+  const more = rest === undefined ? '' : `\n\n${rest}`;
+  return new Command(name)
+    .description(description)
+    .addHelpText('after', `\nExample${examples.length > 1 ? 's' : ''}:${lines}${more}`);
+}
+
+/** Adds commands that read the configuration and print JSON on demand. */
+export function addCommands(group: Command, commands: readonly Command[]): Command {
+  for (const one of commands) group.addCommand(one.option(...CONFIG_OPTION).option(...JSON_OPTION));
+  return group;
+}
 
 /** What 0 and 1 mean, for commands where "done" and "failed" do not say it. */
 const OUTCOMES: Readonly<Record<string, readonly [zero: string, one: string]>> = {

@@ -13,7 +13,7 @@ import { actCommand } from './act-command.ts';
 import { parseId } from './arguments.ts';
 import { type Store, type StoreOptions, withStore } from './store.ts';
 import { columns, Failure } from './terminal.ts';
-import { CONFIG_OPTION, JSON_OPTION } from './usage.ts';
+import { addCommands, newCommand } from './usage.ts';
 
 const EXAMPLE = `${ENDPOINT_ID_PREFIX}01m7xy90z59x4m4bthzeq11xez7gvadtw35y`;
 const ARGUMENT = [
@@ -36,25 +36,20 @@ async function endpointWith(database: Store['database'], id: string): Promise<En
 }
 
 export function webhooksCommand(): Command {
-  const command = new Command('webhooks')
-    .description('webhook endpoints of merchants: whether they answer, and what to do if not')
-    .addHelpText('after', '\nExamples:\n  counterfoil webhooks list')
-    .addCommand(
-      new Command('list')
-        .description('list the endpoints of all merchants, never their secrets')
-        .addHelpText('after', '\nExample:\n  counterfoil webhooks list --json')
-        .action(list),
-    )
-    .addCommand(
-      new Command('test')
-        .description('send a test event now, and print what came back')
+  return addCommands(
+    new Command('webhooks')
+      .description('webhook endpoints of merchants: whether they answer, and what to do if not')
+      .addHelpText('after', '\nExamples:\n  counterfoil webhooks list'),
+    [
+      newCommand('list', 'list the endpoints of all merchants, never their secrets', [
+        'webhooks list --json',
+      ]).action(list),
+      newCommand('test', 'send a test event now, and print what came back', [`webhooks test ${EXAMPLE}`])
         .argument(...ARGUMENT)
-        .addHelpText('after', `\nExample:\n  counterfoil webhooks test ${EXAMPLE}`)
         .action(test),
-    );
-  for (const one of ENDPOINT_ACTS) command.addCommand(actCommand(ENDPOINT, one));
-  for (const one of command.commands) one.option(...CONFIG_OPTION).option(...JSON_OPTION);
-  return command;
+      ...ENDPOINT_ACTS.map((one) => actCommand(ENDPOINT, one)),
+    ],
+  );
 }
 
 async function list(options: StoreOptions): Promise<void> {
