@@ -8,8 +8,11 @@ import { setCookie } from '../src/administrators/pages/cookies.ts';
 import { tokenField } from '../src/administrators/pages/form-guard.ts';
 import { cookieValue, endSession, startSession } from '../src/administrators/session.ts';
 import { newSecret } from '../src/lib/secrets.ts';
+import { MERCHANT_ACTS } from '../src/merchants/acts.ts';
 import { keyDigest, keyId } from '../src/merchants/merchant.ts';
 import { changeMerchantState } from '../src/merchants/suspend.ts';
+import type { Acts } from '../src/web/act.ts';
+import { ENDPOINT_ACTS } from '../src/webhooks/acts.ts';
 import { addPerson, entryCount, type Person } from './support/admin.ts';
 import { MANY_SIGN_INS } from './support/console.ts';
 import { type Harness, KEY, OTHER_KEY, startHarness } from './support/harness.ts';
@@ -116,6 +119,20 @@ interface Row {
   type?: string;
 }
 
+/** What administrators alone may do to things of one kind, of which this service has one or none. */
+const rowsOfActs = ({ page, admin, acts }: Acts<never>, isThere: boolean): Row[] =>
+  acts.flatMap(({ name, takes, endpoint }) => {
+    const expected = isThere ? FORMS_ADMINISTER : FORMS_NOWHERE_ADMINISTER;
+    const form: Row = { route: `POST /console${page}/${name}`, expected, in: isThere ? 422 : 404 };
+    const question = `GET /console${page}/${name}`;
+    const rows = [{ route: question, expected: SESSIONS_ADMINISTER, in: isThere ? 200 : 404 }, form];
+    const route = `POST ${admin?.replace(/\{(\w+)\}/, ':$1')}/${name}`;
+    const body = takes && { body: {} };
+    return endpoint
+      ? [...rows, { route, expected: TOKENS_ADMINISTER, in: takes ? 422 : 404, ...body }]
+      : rows;
+  });
+
 const ROWS: Row[] = [
   { route: 'GET /health', expected: OPEN, in: 200 },
   { route: 'GET /health/ready', expected: OPEN, in: 200 },
@@ -193,19 +210,6 @@ const ROWS: Row[] = [
   { route: 'GET /admin/webhook_endpoints/:endpoint_id', expected: TOKENS_READ, in: 404 },
   { route: 'GET /admin/webhook_endpoints/:endpoint_id/deliveries', expected: TOKENS_READ, in: 404 },
   { route: 'GET /admin/deliveries/:delivery_id', expected: TOKENS_READ, in: 404 },
-  {
-    route: 'POST /admin/webhook_endpoints/:endpoint_id/disable',
-    expected: TOKENS_ADMINISTER,
-    in: 404,
-    body: { reason: 'x' },
-  },
-  { route: 'POST /admin/webhook_endpoints/:endpoint_id/enable', expected: TOKENS_ADMINISTER, in: 404 },
-  {
-    route: 'POST /admin/webhook_endpoints/:endpoint_id/resend',
-    expected: TOKENS_ADMINISTER,
-    in: 422,
-    body: {},
-  },
   { route: 'POST /admin/deliveries/:delivery_id/resend', expected: TOKENS_ADMINISTER, in: 404 },
 
   { route: 'GET /console', expected: SESSIONS_READ, in: 200 },
@@ -331,12 +335,6 @@ const ROWS: Row[] = [
   { route: 'POST /console/invitations/:invite_id/revoke', expected: FORMS_ADMINISTER, in: 404 },
   { route: 'GET /console/webhooks', expected: SESSIONS_READ, in: 200 },
   { route: 'GET /console/webhooks/:endpoint_id', expected: SESSIONS_READ, in: 404 },
-  { route: 'GET /console/webhooks/:endpoint_id/disable', expected: SESSIONS_ADMINISTER, in: 404 },
-  { route: 'POST /console/webhooks/:endpoint_id/disable', expected: FORMS_NOWHERE_ADMINISTER, in: 404 },
-  { route: 'GET /console/webhooks/:endpoint_id/enable', expected: SESSIONS_ADMINISTER, in: 404 },
-  { route: 'POST /console/webhooks/:endpoint_id/enable', expected: FORMS_NOWHERE_ADMINISTER, in: 404 },
-  { route: 'GET /console/webhooks/:endpoint_id/resend', expected: SESSIONS_ADMINISTER, in: 404 },
-  { route: 'POST /console/webhooks/:endpoint_id/resend', expected: FORMS_NOWHERE_ADMINISTER, in: 404 },
   { route: 'GET /console/webhooks/:endpoint_id/deliveries/:delivery_id', expected: SESSIONS_READ, in: 404 },
   {
     route: 'GET /console/webhooks/:endpoint_id/deliveries/:delivery_id/resend',
@@ -348,22 +346,8 @@ const ROWS: Row[] = [
     expected: FORMS_NOWHERE_ADMINISTER,
     in: 404,
   },
-  {
-    route: 'GET /console/merchants/:merchant_id/suspend',
-    expected: SESSIONS_ADMINISTER,
-    in: 200,
-  },
-  {
-    route: 'POST /console/merchants/:merchant_id/suspend',
-    expected: FORMS_ADMINISTER,
-    in: 422,
-  },
-  { route: 'GET /console/merchants/:merchant_id/resume', expected: SESSIONS_ADMINISTER, in: 200 },
-  {
-    route: 'POST /console/merchants/:merchant_id/resume',
-    expected: FORMS_ADMINISTER,
-    in: 422,
-  },
+  ...rowsOfActs(ENDPOINT_ACTS as unknown as Acts<never>, false),
+  ...rowsOfActs(MERCHANT_ACTS as unknown as Acts<never>, true),
   // Last: it opens the payment again that the others find decided.
   { route: 'POST /v1/test/payments/:payment_id/record', expected: MERCHANTS, in: 200 },
 ];

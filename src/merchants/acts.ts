@@ -1,5 +1,5 @@
 // What administrators and operators do about a merchant: suspend it, and let it go on.
-import { act, type RoutineAct, reasonTaken } from '../web/act.ts';
+import { type Acts, act, reasonTaken } from '../web/act.ts';
 import type { Merchant } from './merchant.ts';
 import { changeMerchantState, REASON_MAXIMUM, reasonFault } from './suspend.ts';
 
@@ -60,4 +60,9 @@ const resume = act({
   },
 });
 
-export const MERCHANT_ACTS: readonly RoutineAct<ActiveOrNot>[] = [suspend, resume];
+export const MERCHANT_ACTS: Acts<ActiveOrNot> = {
+  thing: 'a merchant',
+  command: 'counterfoil merchants',
+  page: '/merchants/:merchant_id',
+  acts: [suspend, resume],
+};

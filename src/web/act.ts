@@ -79,6 +79,19 @@ interface Said<T, R, F extends Takes> {
 // biome-ignore lint/suspicious/noExplicitAny: what it takes and comes to is known where it is defined.
 export type RoutineAct<T> = Said<T, any, any>;
 
+/** The acts that are done to one kind of thing, and where each is found by its name. */
+export interface Acts<T> {
+  /** In words: `a webhook endpoint`. */
+  thing: string;
+  /** `counterfoil webhooks`. */
+  command: string;
+  /** The page of one thing, below the console's address: `/webhooks/:endpoint_id`. */
+  page: string;
+  /** One thing under /admin, if programs do these acts: `/admin/webhook_endpoints/{endpoint_id}`. */
+  admin?: string;
+  acts: readonly RoutineAct<T>[];
+}
+
 export const act = <T, R, F extends Takes = Record<never, never>>(said: Said<T, R, F>): RoutineAct<T> => said;
 
 /** The values that an act takes, by their names. `now` gives milliseconds since 1970. */

@@ -3,7 +3,7 @@ import { counted } from '../lib/counted.ts';
 import { asciiDigits } from '../lib/text.ts';
 import { DAY_MS } from '../lib/time.ts';
 import { REASON_MAXIMUM, reasonFault } from '../merchants/suspend.ts';
-import { act, type RoutineAct, reasonTaken, type Taken } from '../web/act.ts';
+import { type Acts, act, reasonTaken, type Taken } from '../web/act.ts';
 import { disableEndpoint, enableEndpoint } from './change.ts';
 import { DELIVERIES_KEPT_MS } from './delivery.ts';
 import type { Endpoint } from './endpoint.ts';
@@ -160,4 +160,10 @@ const sendAgain = act({
   },
 });
 
-export const ENDPOINT_ACTS: readonly RoutineAct<Endpoint>[] = [disable, enable, sendAgain];
+export const ENDPOINT_ACTS: Acts<Endpoint> = {
+  thing: 'a webhook endpoint',
+  command: 'counterfoil webhooks',
+  page: '/webhooks/:endpoint_id',
+  admin: '/admin/webhook_endpoints/{endpoint_id}',
+  acts: [disable, enable, sendAgain],
+};

@@ -1,15 +1,13 @@
 // The endpoints of routine acts under /admin.
 import { z } from 'zod';
 import type { Reader } from '../../store/database.ts';
-import { type RoutineAct, takenBy } from '../../web/act.ts';
+import { type Acts, type RoutineAct, takenBy } from '../../web/act.ts';
 import { type ApiEndpoint, endpoint } from '../../web/endpoint.ts';
 import { administratorActOf } from './authenticate.ts';
 import type { AdminParts } from './parts.ts';
 
 /** What the endpoints of acts need to know of the things that are changed. */
 interface Things<T> {
-  /** `/admin/webhook_endpoints/{endpoint_id}`. */
-  path: string;
   /** The thing with an id. Throws `not_found`. */
   find(database: Reader, id: string): Promise<T>;
   answer: readonly [name: string, schema: z.ZodType];
@@ -25,19 +23,22 @@ const ROLES = {
 
 export const actEndpoints = <T extends { id: string }>(
   parts: AdminParts,
+  { admin, acts }: Acts<T>,
   things: Things<T>,
-  acts: readonly RoutineAct<T>[],
 ): ApiEndpoint[] =>
-  acts.flatMap((act) => (act.endpoint ? [endpointOf(parts, things, act, act.endpoint)] : []));
+  acts.flatMap((act) =>
+    act.endpoint ? [endpointOf(parts, `${admin}/${act.name}`, things, act, act.endpoint)] : [],
+  );
 
 function endpointOf<T extends { id: string }>(
   { database, journal, clock }: AdminParts,
-  { path, find, answer, text }: Things<T>,
+  path: string,
+  { find, answer, text }: Things<T>,
   act: RoutineAct<T>,
   { id, summary, description, body, gives, errors = [] }: NonNullable<RoutineAct<T>['endpoint']>,
 ): ApiEndpoint {
   const schemas = takenBy(act, () => clock.now()).map(([name, { schema }]) => [name, schema]);
-  return endpoint(`POST ${path}/${act.name}`, {
+  return endpoint(`POST ${path}`, {
     id,
     summary,
     description: description + ROLES[act.may],

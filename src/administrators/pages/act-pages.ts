@@ -1,15 +1,13 @@
 // The pages of routine acts: each asks before something is done, takes the form, and leads back to the page of the thing.
 import { OperationalError } from '../../lib/errors.ts';
 import { type Html, html } from '../../lib/html.ts';
-import { type RoutineAct, readTyped, type Taken, takenBy } from '../../web/act.ts';
+import { type Acts, type RoutineAct, readTyped, type Taken, takenBy } from '../../web/act.ts';
 import { choice, type Faults, field } from './parts.ts';
 import { questionPage } from './question-page.ts';
 import { type Context, form, type Outcome, page, type Route } from './route.ts';
 
 /** What the pages of acts need to know of the things that are changed. */
 interface Things<C extends Context, T> {
-  /** The page of one thing. An act has its name below. */
-  path: string;
   /** Of the navigation, as in `Shown`. */
   place: string;
   /** The thing that the path names. Throws `not_found`. */
@@ -19,11 +17,12 @@ interface Things<C extends Context, T> {
 }
 
 export const actPages = <C extends Context, T extends { id: string }>(
-  things: Things<C, T>,
-  acts: readonly RoutineAct<T>[],
+  { page: above, acts }: Acts<T>,
+  head: Things<C, T>,
 ): Route<C>[] =>
   acts.flatMap((act) => {
-    const path = `${things.path}/${act.name}`;
+    const things = { ...head, path: above };
+    const path = `${above}/${act.name}`;
     return [
       page<C>(path, act.may, (context) => ask(context, things, act)),
       form<C>(path, act.may, (context) => take(context, things, act)),
@@ -34,7 +33,7 @@ const below = ({ params }: Context, path: string) => path.replace(/:(\w+)/g, (_,
 
 async function ask<C extends Context, T extends { id: string }>(
   context: C,
-  things: Things<C, T>,
+  things: Things<C, T> & { path: string },
   act: RoutineAct<T>,
   faults: Faults = {},
 ): Promise<Outcome> {
@@ -66,7 +65,7 @@ function fieldOf(
 
 async function take<C extends Context, T extends { id: string }>(
   context: C,
-  things: Things<C, T>,
+  things: Things<C, T> & { path: string },
   act: RoutineAct<T>,
 ): Promise<Outcome> {
   const { journal, principal, form: typed, now } = context;

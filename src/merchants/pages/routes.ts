@@ -23,19 +23,15 @@ const KEY = `${MERCHANT}/keys/:key_id`;
 const routes: readonly Route<MerchantContext>[] = [
   page<MerchantContext>('/merchants', 'read', merchantsPage),
   page<MerchantContext>(MERCHANT, 'read', merchantPage),
-  ...actPages<MerchantContext, ActiveOrNot>(
-    {
-      path: MERCHANT,
-      place: '/merchants',
-      find: merchantNamedIn,
-      head: ({ name }, { title, lead }) => ({
-        title: `${title} ${name}`,
-        heading: html`${title} ${said(name)}?`,
-        lead: html`<p>${lead}</p>`,
-      }),
-    },
-    MERCHANT_ACTS,
-  ),
+  ...actPages<MerchantContext, ActiveOrNot>(MERCHANT_ACTS, {
+    place: '/merchants',
+    find: merchantNamedIn,
+    head: ({ name }, { title, lead }) => ({
+      title: `${title} ${name}`,
+      heading: html`${title} ${said(name)}?`,
+      lead: html`<p>${lead}</p>`,
+    }),
+  }),
   page<MerchantContext>(`${MERCHANT}/keys/new`, 'administer', makingPage),
   form<MerchantContext>(`${MERCHANT}/keys/new`, 'administer', makeKey),
   page<MerchantContext>(`${KEY}/rotate`, 'administer', rotationPage),

@@ -2,14 +2,12 @@
 import { Argument, Command, Option } from 'commander';
 import { validationFailed } from '../../lib/errors.ts';
 import { systemClock } from '../../lib/time.ts';
-import { type RoutineAct, readTyped, type Taken, takenBy } from '../../web/act.ts';
+import { type Acts, type RoutineAct, readTyped, type Taken, takenBy } from '../../web/act.ts';
 import { parsePast } from './arguments.ts';
 import { OPERATOR, type Store, type StoreOptions, withStore } from './store.ts';
 
 /** What the commands of acts need to know of the things that are changed. */
 export interface ThingsOfCommand<T> {
-  /** `counterfoil webhooks`. */
-  command: string;
   argument: readonly [name: string, description: string, parse?: (text: string) => string];
   /** What stands for the argument in examples. */
   example: string;
@@ -17,11 +15,17 @@ export interface ThingsOfCommand<T> {
   find(store: Store, text: string): Promise<T>;
 }
 
-export const actCommand = <T extends { id: string }>(
+export const actCommands = <T extends { id: string }>(
+  { command, acts }: Acts<T>,
+  things: ThingsOfCommand<T>,
+): Command[] => acts.map((act) => actCommand(command, things, act));
+
+function actCommand<T extends { id: string }>(
+  command: string,
   things: ThingsOfCommand<T>,
   act: RoutineAct<T>,
-): Command => {
-  const { command, example, find } = things;
+): Command {
+  const { example, find } = things;
   const [name, description, parse] = things.argument;
   const argument = new Argument(name, description);
   if (parse) argument.argParser(parse);
@@ -47,7 +51,7 @@ export const actCommand = <T extends { id: string }>(
       console.log(options.json ? JSON.stringify(json) : told);
     }),
   );
-};
+}
 
 function optionOf({ flags, description, choices, default: usual, past }: Taken<unknown>['option']): Option {
   const option = new Option(flags, description);

@@ -23,7 +23,8 @@ export function auditAcknowledgeCommand(): Command {
       'audit acknowledge pay_01m7xy90z59x4m4bthzeq11xez7gvadtw35y --reason "Amount edited by hand on 20 November, incident 7"',
       'audit acknowledge key_4be2f08a51c7d936 --reason "Row lost with a disk page" --json',
     ],
-    `It verifies the whole history first, and refuses if anything but rows is wrong: a broken seal, entry or checkpoint cannot be acknowledged.
+    `
+It verifies the whole history first, and refuses if anything but rows is wrong: a broken seal, entry or checkpoint cannot be acknowledged.
 The rows stay as they are. Put right what you can before: docs/operating/runbook.md, under "audit verify is red".`,
   )
     .argument('<row...>', 'the rows as audit verify names them: pay_…, mer_…, key_…')

@@ -20,7 +20,8 @@ export function auditRestoredCommand(): Command {
     'restored',
     'record that an older copy of the store is used on purpose, with the server stopped; its contradicted checkpoints are moved aside',
     ['audit restored', 'audit restored --config /etc/counterfoil.yaml'],
-    `A start refuses a store that does not hold what its newest checkpoint vouches for. Look for the right database first. With several nodes,
+    `
+A start refuses a store that does not hold what its newest checkpoint vouches for. Look for the right database first. With several nodes,
 run it on each node whose start is refused.`,
   ).action(restored);
 }

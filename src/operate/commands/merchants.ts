@@ -9,7 +9,7 @@ import type { MerchantLimits } from '../../merchants/merchant.ts';
 import { findMerchant } from '../../merchants/queries.ts';
 import { isInactive } from '../../merchants/stored-key.ts';
 import { changesOf, type StoredMerchant } from '../../merchants/stored-merchant.ts';
-import { actCommand, type ThingsOfCommand } from './act-command.ts';
+import { actCommands, type ThingsOfCommand } from './act-command.ts';
 import { existingMerchant, loadDirectory, merchantsInStore } from './merchant-names.ts';
 import { importMerchants } from './merchants-import.ts';
 import { OPERATOR, type StoreOptions, withStore } from './store.ts';
@@ -36,7 +36,7 @@ export function merchantsCommand(): Command {
         'merchants list --json',
       ]).action(list),
       oneMerchant('show', 'show one merchant: how to reach it, its limits, why it is suspended').action(show),
-      ...MERCHANT_ACTS.map((one) => actCommand(MERCHANT, one)),
+      ...actCommands(MERCHANT_ACTS, MERCHANT),
       oneMerchant('limit', 'give a merchant of the store limits of its own', ' --writes 200')
         .option(
           '--writes <n>',
@@ -62,7 +62,6 @@ export function merchantsCommand(): Command {
 const ARGUMENT = ['<merchant>', 'business name or id'] as const;
 
 const MERCHANT: ThingsOfCommand<ActiveOrNot> = {
-  command: 'counterfoil merchants',
   argument: ARGUMENT,
   example: '"Corner Shop"',
   async find({ configuration, database }, wanted) {

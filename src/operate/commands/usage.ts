@@ -25,7 +25,7 @@ export function newCommand(
   rest?: string,
 ): Command {
   const lines = examples.map((one) => `\n  counterfoil ${one}`).join('');
-  const more = rest === undefined ? '' : `\n\n${rest}`;
+  const more = rest === undefined ? '' : `\n\n${rest.trimStart()}`;
   return new Command(name)
     .description(description)
     .addHelpText('after', `\nExample${examples.length > 1 ? 's' : ''}:${lines}${more}`);

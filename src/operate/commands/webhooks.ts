@@ -9,7 +9,7 @@ import { presentEndpoint } from '../../webhooks/present.ts';
 import { findEndpoint, listEndpoints, queuesOf } from '../../webhooks/queries.ts';
 import { sendTestEvent } from '../../webhooks/test-event.ts';
 import { webhookRules } from '../settings/webhook-endpoints.ts';
-import { actCommand } from './act-command.ts';
+import { actCommands } from './act-command.ts';
 import { parseId } from './arguments.ts';
 import { type Store, type StoreOptions, withStore } from './store.ts';
 import { columns, Failure } from './terminal.ts';
@@ -23,7 +23,6 @@ const ARGUMENT = [
 ] as const;
 
 const ENDPOINT = {
-  command: 'counterfoil webhooks',
   argument: ARGUMENT,
   example: EXAMPLE,
   find: ({ database }: Store, id: string) => endpointWith(database, id),
@@ -47,7 +46,7 @@ export function webhooksCommand(): Command {
       newCommand('test', 'send a test event now, and print what came back', [`webhooks test ${EXAMPLE}`])
         .argument(...ARGUMENT)
         .action(test),
-      ...ENDPOINT_ACTS.map((one) => actCommand(ENDPOINT, one)),
+      ...actCommands(ENDPOINT_ACTS, ENDPOINT),
     ],
   );
 }

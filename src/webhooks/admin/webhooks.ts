@@ -80,16 +80,7 @@ const OTHERS = 'A parameter that is none of these is an error.';
 
 /** The endpoints that change endpoints and send again. */
 export const webhookActs = (parts: AdminParts): ApiEndpoint[] => [
-  ...actEndpoints(
-    parts,
-    {
-      path: '/admin/webhook_endpoints/{endpoint_id}',
-      find: anyEndpoint,
-      answer: ENDPOINT_ANSWER,
-      text: endpointText,
-    },
-    ENDPOINT_ACTS,
-  ),
+  ...actEndpoints(parts, ENDPOINT_ACTS, { find: anyEndpoint, answer: ENDPOINT_ANSWER, text: endpointText }),
   endpoint('POST /admin/deliveries/{delivery_id}/resend', {
     id: 'resendDeliveryOfMerchant',
     summary: 'Send a delivery again now, also one that was delivered',

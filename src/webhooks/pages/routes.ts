@@ -15,19 +15,15 @@ const DELIVERY = `${ENDPOINT}/deliveries/:delivery_id`;
 const routes: readonly Route<WebhookContext>[] = [
   page<WebhookContext>(WEBHOOKS, 'read', webhooksPage),
   page<WebhookContext>(ENDPOINT, 'read', endpointPage),
-  ...actPages<WebhookContext, Endpoint>(
-    {
-      path: ENDPOINT,
-      place: '/merchants',
-      find: endpointNamed,
-      head: ({ url }, { title, lead }) => ({
-        title,
-        heading: html`${title}`,
-        lead: html`<p>${literal(url)}</p>\n<p>${lead}</p>`,
-      }),
-    },
-    ENDPOINT_ACTS,
-  ),
+  ...actPages<WebhookContext, Endpoint>(ENDPOINT_ACTS, {
+    place: '/merchants',
+    find: endpointNamed,
+    head: ({ url }, { title, lead }) => ({
+      title,
+      heading: html`${title}`,
+      lead: html`<p>${literal(url)}</p>\n<p>${lead}</p>`,
+    }),
+  }),
   page<WebhookContext>(DELIVERY, 'read', deliveryPage),
   form<WebhookContext>(`${DELIVERY}/resend`, 'administer', resendOne, DELIVERY),
 ];
