@@ -345,7 +345,7 @@ export const GUARDS: readonly Guard[] = [
   {
     matter: 'personal data',
     keeps: 'a name is masked for whoever has the link',
-    file: 'payments/methods/masks.ts',
+    file: 'payments/methods/fields.ts',
     text: "    .map((word) => `${FIRST_LETTER.exec(word)?.[0] ?? ''}•••`)\n",
     broken: '',
     red: ['checkout/canary', 'checkout/flow', 'checkout/fields'],

@@ -1,6 +1,6 @@
 // Pictures as small files: what a browser made of a page, in 256 colours.
 import type { Page } from 'playwright-core';
-import { pngFile } from '../../src/lib/png.ts';
+import { pngFile } from '../../src/lib/qr-code.ts';
 
 export interface Pixels {
   width: number;

@@ -4,7 +4,6 @@ import { OperationalError, unavailable } from '../lib/errors.ts';
 import { type Clock, monotonicMs } from '../lib/time.ts';
 import { type Database, DatabaseError, type Queryable } from '../store/database.ts';
 import { CommitAttempt, FailedAfterWriting } from './commit-attempt.ts';
-import type { CommitOutcome, Defects, JournalCounters } from './counters.ts';
 import { newestSeal, touchHead } from './queries.ts';
 import type { Seal } from './seal.ts';
 import type { Work } from './transaction.ts';
@@ -260,4 +259,23 @@ export class Journal {
     batch.push(...joined);
     return joined;
   }
+}
+
+interface JournalCounters {
+  commits: number;
+  works: number;
+  /** Works that were turned away because too many waited, one waited too long, or the journal was closed. */
+  refused: number;
+}
+
+/** How the newest commit ended that had something to write; `at` in milliseconds of the monotonic clock. */
+interface CommitOutcome {
+  stands: boolean;
+  at: number;
+}
+
+/** Works that failed as defects since the newest commit that stands; `at`, of the last of them, as in `CommitOutcome`. */
+interface Defects {
+  inARow: number;
+  at: number;
 }

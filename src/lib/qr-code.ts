@@ -1,6 +1,6 @@
 // QR codes (ISO/IEC 18004) as SVG path data and as pictures; data alone, no markup.
+import { crc32, deflateSync, type ZlibOptions } from 'node:zlib';
 import { encode } from 'uqr';
-import { pngFile } from './png.ts';
 
 /** The quiet zone of ISO/IEC 18004. */
 export const QUIET_MODULES = 4;
@@ -67,4 +67,41 @@ export function qrPicture(payload: string, over: (size: number) => readonly Rect
   }
   const side = size * PICTURE_SCALE;
   return pngFile({ width: side, height: side, depth: 1, type: 0, rows: pixels });
+}
+
+interface PngPixels {
+  width: number;
+  height: number;
+  /** Bits of a sample, and the colour type: 0 is grey, 3 a place in `palette`. */
+  depth: number;
+  type: number;
+  /** Each row opens with a 0, which says that it is not filtered. */
+  rows: Uint8Array;
+  /** Red, green and blue of each colour, a byte each. */
+  palette?: Uint8Array;
+}
+
+export function pngFile(
+  { width, height, depth, type, rows, palette }: PngPixels,
+  packing?: ZlibOptions,
+): Buffer {
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(width, 0);
+  header.writeUInt32BE(height, 4);
+  header.set([depth, type], 8);
+  return Buffer.concat([
+    Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'),
+    chunk('IHDR', header),
+    ...(palette ? [chunk('PLTE', palette)] : []),
+    chunk('IDAT', deflateSync(rows, packing)),
+    chunk('IEND', Buffer.alloc(0)),
+  ]);
+}
+
+function chunk(type: string, data: Uint8Array): Buffer {
+  const body = Buffer.concat([Buffer.from(type, 'latin1'), data]);
+  const [length, checksum] = [Buffer.alloc(4), Buffer.alloc(4)];
+  length.writeUInt32BE(data.length);
+  checksum.writeUInt32BE(crc32(body));
+  return Buffer.concat([length, body, checksum]);
 }

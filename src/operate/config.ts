@@ -1,4 +1,5 @@
 // The configuration as the program uses it: read from its file, checked, with the environment over it.
+
 import { isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
@@ -12,10 +13,10 @@ import {
   type Mode,
 } from '../merchants/merchant.ts';
 import { hostsFault } from '../store/connection-string.ts';
-import type { Installation, WhereWritten } from './checks/check.ts';
-import { readingRefusal } from './checks/refuse-reading.ts';
+import { type Installation, isDecisive, lineOf, type WhereWritten } from './checks/check.ts';
+import { READ_PLACE_CHECKS } from './checks/place-checks.ts';
+import { READ_CHECKS } from './checks/settings-checks.ts';
 import { explainIssue, explainSyntax, settingName } from './settings/config-fault.ts';
-import { withoutEmpty } from './settings/empty-lists.ts';
 import { metricsSchema } from './settings/operation.ts';
 import { placesOf } from './settings/places.ts';
 import { configurationSchema, namesAt, type Settings } from './settings/settings.ts';
@@ -276,4 +277,28 @@ function overrides(
     ...(DATABASE_URL && { database_url: DATABASE_URL }),
     ...(COUNTERFOIL_STORAGE && { storage: resolve(COUNTERFOIL_STORAGE) }),
   };
+}
+
+/** Why no command takes a configuration for production as it is written, in one line; undefined where all do. */
+function readingRefusal(subject: Installation): string | undefined {
+  for (const check of [...READ_CHECKS, ...READ_PLACE_CHECKS]) {
+    if (!isDecisive(check, subject)) continue;
+    const verdict = check.look(subject);
+    if (verdict.is === 'failed') return lineOf(verdict);
+  }
+  return undefined;
+}
+
+/** Settings without the lists that nothing is left of: YAML reads `merchants:` with no line below it as null. */
+function withoutEmpty(values: unknown): unknown {
+  if (typeof values !== 'object' || values === null) return values;
+  const { merchants, methods, ...others } = values as Record<string, unknown>;
+  const list = Array.isArray(merchants) ? merchants.map(withoutEmptyKeys) : merchants;
+  return { ...others, ...(list != null && { merchants: list }), ...(methods != null && { methods }) };
+}
+
+function withoutEmptyKeys(merchant: unknown): unknown {
+  const { keys, webhooks, ...others } = (merchant ?? {}) as Record<string, unknown>;
+  if (keys !== null && webhooks !== null) return merchant;
+  return { ...others, ...(keys != null && { keys }), ...(webhooks != null && { webhooks }) };
 }

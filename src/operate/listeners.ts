@@ -1,5 +1,5 @@
 // Listens on every address, each with the sites it has, and on the one that measurements are read at.
-
+import type { FastifyInstance } from 'fastify';
 import type { Logger } from '../lib/log.ts';
 import { defectReporter } from '../web/errors.ts';
 import { trustedPeers } from '../web/host-name.ts';
@@ -11,7 +11,6 @@ import type { buildApp } from './app.ts';
 import type { LoadedKeyPair } from './checks/key-pair.ts';
 import type { Configuration } from './config.ts';
 import type { Measurements } from './metrics/measurements.ts';
-import { addMetricsRoute } from './metrics/metrics.ts';
 import type { Places, Site } from './settings/places.ts';
 
 /** A handful of programs read the measurements. */
@@ -69,4 +68,14 @@ export async function openMetrics(
   };
   const parts = { ...address, sites: [{ hostNames: [], build }], connections: METRICS_CONNECTIONS };
   return Listener.open(parts, undefined, () => false);
+}
+
+/** Registers the one route that there is. */
+function addMetricsRoute(app: FastifyInstance, measurements: Measurements): void {
+  app.get('/metrics', async (_request, reply) => {
+    const { type, text } = await measurements.text();
+    return reply
+      .headers({ 'content-type': type, 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' })
+      .send(text);
+  });
 }

@@ -1,13 +1,24 @@
 // Opens the store that the configuration names, in a directory that only this account can read.
-import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+
+import { randomBytes } from 'node:crypto';
+import {
+  existsSync,
+  fsyncSync,
+  ftruncateSync,
+  mkdirSync,
+  readdirSync,
+  readSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { syncNow } from '../lib/durable-files.ts';
-import type { Database } from './database.ts';
+import { syncNow, useFile } from '../lib/durable-files.ts';
+import { type Database, DatabaseError } from './database.ts';
 import type { HostGuard } from './postgres-hosts.ts';
 import { databaseHeld, type OpenDatabase } from './rescue.ts';
-import { keepReserve, withReserve } from './reserve.ts';
 import { openSqlite } from './sqlite.ts';
-import { rewriteLog } from './sqlite-log.ts';
+import { Connection } from './sqlite-connection.ts';
+import { asOpeningError, NO_ROOM_FOR_INDEX } from './sqlite-failures.ts';
 import { lockStore } from './store-lock.ts';
 
 export const SQLITE_FILE = 'counterfoil.sqlite';
@@ -134,4 +145,88 @@ export function openDatabaseOf({ storage }: Pick<StoreSettings, 'storage'>): Ope
 export function holdStorage({ storage }: Pick<StoreSettings, 'storage'>): () => void {
   prepareStorage(storage);
   return lockStore(join(storage, LOCK_FILE));
+}
+
+/** The index of the write-ahead log takes 32 KiB, and more where a crash left a long log. */
+const RESERVE_BYTES = 256 * 1024;
+const RESERVE_PIECE_BYTES = 4096;
+const FULL = 13;
+
+const reserveOf = (storage: string) => join(storage, 'reserve');
+
+/** Fills the reserve as far as there is room. Throws the system's errors, but for a disk that is full. */
+function keepReserve(storage: string): void {
+  const file = reserveOf(storage);
+  const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+  if (size >= RESERVE_BYTES) return;
+  try {
+    useFile(file, 'a', (descriptor) => {
+      // In pieces, so that a disk that is nearly full takes some of them.
+      for (let kept = size; kept < RESERVE_BYTES; kept += RESERVE_PIECE_BYTES)
+        writeSync(descriptor, randomBytes(RESERVE_PIECE_BYTES)); // random: a file system that compresses keeps as much room
+    });
+  } catch (error) {
+    if (!['ENOSPC', 'EDQUOT'].includes((error as NodeJS.ErrnoException).code!)) throw error;
+  }
+}
+
+/** What `open` returns. Where the disk has no room for it, it is called again with the room of the reserve. Throws what `open` does. */
+function withReserve<T>(storage: string, open: () => T): T {
+  try {
+    return open();
+  } catch (error) {
+    if (!isForRoom(error) || !existsSync(reserveOf(storage))) throw error;
+    giveBack(reserveOf(storage));
+    const opened = open();
+    keepReserve(storage);
+    return opened;
+  }
+}
+
+/** Empties a file, and waits until others can have its room: ext4 gives it to them with the next commit of its journal. */
+function giveBack(file: string): void {
+  useFile(file, 'r+', (descriptor) => {
+    ftruncateSync(descriptor);
+    fsyncSync(descriptor);
+  });
+}
+
+function isForRoom(error: unknown): boolean {
+  const { errcode } = (error instanceof DatabaseError ? error.cause : error) as { errcode?: number };
+  return errcode === FULL || errcode === NO_ROOM_FOR_INDEX;
+}
+
+const LOG_PIECE_BYTES = 1024 * 1024;
+
+/**
+ * Writes the log of the database in `file` over itself, and syncs it. Because: after a failed sync the system takes pages that it could
+ * not write for written. A start would read from memory what the disk does not hold, and append new commits, which a power cut would take
+ * with it. There must be no other writer. Throws `DatabaseError`, and the system's errors.
+ */
+function rewriteLog(file: string): void {
+  const log = `${file}-wal`;
+  if (!existsSync(file) || !existsSync(log)) return;
+  try {
+    const connection = new Connection(file, { readOnly: false });
+    try {
+      connection.raw.exec('begin immediate');
+      if (existsSync(log)) writeOver(log); // SQLite takes away one that belongs to no database
+    } finally {
+      connection.raw.close(); // folds the log back into the database
+    }
+  } catch (error) {
+    throw asOpeningError(error, file);
+  }
+}
+
+function writeOver(file: string): void {
+  useFile(file, 'r+', (descriptor) => {
+    const piece = Buffer.alloc(LOG_PIECE_BYTES);
+    for (let at = 0; ; ) {
+      const bytes = readSync(descriptor, piece, 0, LOG_PIECE_BYTES, at);
+      if (bytes === 0) break;
+      at += writeSync(descriptor, piece, 0, bytes, at);
+    }
+    fsyncSync(descriptor);
+  });
 }

@@ -1,4 +1,4 @@
-// A process that proves one SQLite file by `integrity_check` and prints what is wrong as a JSON array; sqlite-integrity.ts starts it.
+// A process that proves one SQLite file by `integrity_check` and prints what is wrong as a JSON array; sqlite.ts starts it.
 import { DatabaseSync } from 'node:sqlite';
 
 const FAULTS_MAXIMUM = 10;

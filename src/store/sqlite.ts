@@ -1,5 +1,8 @@
 // SQLite: one connection that writes, one that reads, and a flush in the thread pool before a commit counts.
+import { execFile } from 'node:child_process';
 import { chmodSync, existsSync } from 'node:fs';
+import { constants, setPriority } from 'node:os';
+import { fileURLToPath } from 'node:url';
 import { monotonicMs } from '../lib/time.ts';
 import {
   type Database,
@@ -13,7 +16,6 @@ import {
 import { FilesInPlace } from './files-in-place.ts';
 import { Connection } from './sqlite-connection.ts';
 import { asDatabaseError, asOpeningError, isBusy } from './sqlite-failures.ts';
-import { sqliteFaults } from './sqlite-integrity.ts';
 import { WriteAheadLog } from './write-ahead-log.ts';
 
 /** Older ones can damage the file when two connections start the write-ahead log over (https://sqlite.org/wal.html, "WAL-reset bug"). */
@@ -266,4 +268,30 @@ class Sqlite implements Database {
     if (known instanceof DatabaseError && known.failure === 'broken') this.#onBroken(known);
     throw known;
   }
+}
+
+const PROGRAM = fileURLToPath(new URL('./sqlite-integrity-process.ts', import.meta.url));
+/** Of what the process says. It says ten faults at most. */
+const LONGEST_BYTES = 64 * 1024;
+
+/**
+ * Returns what is wrong with the file, ten faults at most; empty where nothing is. It is read as one state, in a process with a
+ * lower priority, which `signal` ends. Throws `DatabaseError`, and the signal's reason.
+ */
+function sqliteFaults(file: string, signal?: AbortSignal): Promise<string[]> {
+  return new Promise((resolve, reject) => {
+    const options = { maxBuffer: LONGEST_BYTES, killSignal: 'SIGKILL', env: {} } as const;
+    const child = execFile(process.execPath, [PROGRAM, file], options, (error, said, complained) => {
+      signal?.removeEventListener('abort', end);
+      if (signal?.aborted) reject(signal.reason);
+      else if (error) reject(new DatabaseError('unavailable', complained.trim() || error.message));
+      else resolve(JSON.parse(said) as string[]);
+    });
+    const end = () => child.kill('SIGKILL');
+    signal?.addEventListener('abort', end);
+    if (signal?.aborted) end();
+    try {
+      if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW);
+    } catch {} // it has ended, or this system has no priorities
+  });
 }

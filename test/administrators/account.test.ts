@@ -26,6 +26,7 @@ import {
   registrationOptions,
   verifiedRegistration,
 } from '../../src/administrators/passkey.ts';
+import { inTurn } from '../../src/administrators/password.ts';
 import {
   changeAdministrator,
   findAdministrator,
@@ -44,7 +45,6 @@ import {
   type Parts,
 } from '../../src/administrators/sign-in.ts';
 import { createToken, findTokenPrincipal, revokeToken } from '../../src/administrators/token.ts';
-import { inTurn } from '../../src/administrators/turns.ts';
 import type { Transaction } from '../../src/journal/transaction.ts';
 import type { OperationalError } from '../../src/lib/errors.ts';
 import { type Harness, startHarness } from '../support/harness.ts';

@@ -6,6 +6,7 @@ import { isGuessable } from '../../src/administrators/guessable.ts';
 import { passkeyPlace } from '../../src/administrators/passkey.ts';
 import {
   hashPassword,
+  inTurn,
   isRightPassword,
   passwordFault,
   type Turn,
@@ -13,7 +14,6 @@ import {
 } from '../../src/administrators/password.ts';
 import { codesLeft, newRecoveryCodes, spend } from '../../src/administrators/recovery-codes.ts';
 import { acceptedStep, newTotp, totpUri } from '../../src/administrators/totp.ts';
-import { inTurn } from '../../src/administrators/turns.ts';
 import { sha256 } from '../../src/lib/secrets.ts';
 
 /** The secret of RFC 6238, appendix B, in base 32. */

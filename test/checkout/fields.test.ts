@@ -3,8 +3,16 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { composeIBAN } from 'ibantools';
 import { parseCardExpiry, parseCardNumber, TEST_CARDS } from '../../src/payments/methods/card-fields.ts';
-import { FIELDS, type Field, type FieldName, readField } from '../../src/payments/methods/fields.ts';
-import { maskEmail, maskIban, maskName, maskPhone } from '../../src/payments/methods/masks.ts';
+import {
+  FIELDS,
+  type Field,
+  type FieldName,
+  maskEmail,
+  maskIban,
+  maskName,
+  maskPhone,
+  readField,
+} from '../../src/payments/methods/fields.ts';
 import type { FieldFault, Reading } from '../../src/payments/methods/reading.ts';
 import { isBankAccountNumber } from '../../src/payments/methods/transfer/payer-account.ts';
 import { messagesOf } from '../../src/web/markup/languages.ts';

@@ -1,20 +1,30 @@
 // The API keys' endpoints under /v1: a merchant lists its keys, makes another, replaces one and revokes one.
+
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
 import type { Journal } from '../../journal/journal.ts';
 import { OperationalError } from '../../lib/errors.ts';
+import { optional, soundText } from '../../lib/faults.ts';
 import { type Clock, DAY_MS, SECOND_MS } from '../../lib/time.ts';
 import type { Database } from '../../store/database.ts';
 import { type ApiEndpoint, cursorParameter, endpoint, limitParameter } from '../../web/endpoint.ts';
 import { fromCursor, listText, pageOf } from '../../web/list.ts';
 import type { KeyAct } from '../acting-key.ts';
-import { changeKeys, issueKey, revokeKey, rotateKey } from '../api-keys.ts';
+import {
+  changeKeys,
+  issueKey,
+  KEY_NAME_MAXIMUM,
+  keyNameFault,
+  OVERLAPS_MS,
+  revokeKey,
+  rotateKey,
+} from '../api-keys.ts';
 import type { Directory } from '../directory.ts';
 import { keyById } from '../follow.ts';
 import type { KeyUses } from '../key-uses.ts';
 import { listKeys, type PageEnd } from '../list-keys.ts';
 import { keysMadeBy } from '../queries.ts';
 import type { KnownKey, StoredKey } from '../stored-key.ts';
-import { apiKeyRequestSchema, rotationRequestSchema } from './api-key-requests.ts';
 import {
   apiKeyAnswerSchema,
   apiKeyListSchema,
@@ -204,3 +214,38 @@ function endOf(cursor: string): PageEnd | undefined {
   const parts = /^(\d{1,15})-(key_[0-9a-f]{16})$/.exec(fromCursor(cursor) ?? '');
   return parts ? { created_at: Number(parts[1]), id: parts[2]! } : undefined;
 }
+
+const EXPIRES_IN = { minimum: 60, maximum: 315_360_000 }; // ten years
+const OVERLAPS_S = Object.values(OVERLAPS_MS).map((ms) => ms / SECOND_MS);
+const ONE_OVERLAP = `Must be one of ${OVERLAPS_S.join(', ')}.`;
+
+const name = optional(soundText(KEY_NAME_MAXIMUM, keyNameFault, { trims: true })).describe(
+  'What the key is for, in your words. The history keeps no copy of it.',
+);
+
+/** `POST /v1/api_keys`. */
+const apiKeyRequestSchema = z.object(
+  {
+    name,
+    expires_in: optional(
+      z
+        .int('Must be a whole number.')
+        .min(EXPIRES_IN.minimum, `Must be at least ${EXPIRES_IN.minimum}.`)
+        .max(EXPIRES_IN.maximum, `Must be at most ${EXPIRES_IN.maximum}.`),
+    ).describe(
+      'Seconds until the key stops working, 60 to 315360000. Without it, it works until it is revoked.',
+    ),
+  },
+  'Must be a JSON object.',
+);
+
+/** `POST /v1/api_keys/{id}/rotate`. */
+const rotationRequestSchema = z.object(
+  {
+    overlap_seconds: optional(z.literal(OVERLAPS_S, ONE_OVERLAP)).describe(
+      'For how long the key that is replaced works on. Default: 86400, a day.',
+    ),
+    name,
+  },
+  'Must be a JSON object.',
+);

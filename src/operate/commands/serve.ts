@@ -1,12 +1,13 @@
 // counterfoil serve: runs the service until it is stopped.
+
 import { Command } from 'commander';
 import { createLogger, type Logger } from '../../lib/log.ts';
-import { monotonicMs, systemClock } from '../../lib/time.ts';
-import { type Subject, skipped } from '../checks/check.ts';
-import { refuseToReload, refuseToStart } from '../checks/refuse.ts';
+import { type ClockStep, STEP_MS, type SteadyClock } from '../../lib/steady-clock.ts';
+import { HOUR_MS, MINUTE_MS, monotonicMs, SECOND_MS, systemClock } from '../../lib/time.ts';
+import { type Check, isDecisive, type Stage, StartRefused, type Subject, skipped } from '../checks/check.ts';
+import { CHECKS } from '../checks/checks.ts';
 import { type Configuration, configurationFile, installationOf, readConfiguration } from '../config.ts';
 import type { Service } from '../main.ts';
-import { watchClock } from '../watch-clock.ts';
 import { banner, readyLine, setUpLink } from './banner.ts';
 import { controllingTerminal, terminalLog } from './terminal.ts';
 import { CONFIG_OPTION } from './usage.ts';
@@ -144,4 +145,69 @@ function changedSince(running: Configuration, now: Configuration): string[] {
   const { merchants: _m, methods: _e, written: _w, endpoints: _p, ...settings } = running;
   const names = Object.keys(settings) as (keyof typeof settings)[];
   return names.filter((name) => JSON.stringify(running[name]) !== JSON.stringify(now[name])).sort();
+}
+
+const EVERY_MS = SECOND_MS;
+/** A service whose time is so far ahead nears the clock in weeks. So the warning is logged each hour until a restart. */
+const AHEAD_MS = MINUTE_MS;
+const REMIND_EACH_MS = HOUR_MS;
+
+/** Watches until the process ends, which it does not keep from ending. */
+function watchClock(clock: SteadyClock, log: Pick<Logger, 'warn'>): void {
+  setInterval(() => {
+    const step = clock.look();
+    if (step) tell(step, log);
+  }, EVERY_MS).unref();
+  setInterval(() => {
+    if (clock.ahead < -AHEAD_MS)
+      log.warn(
+        { ahead_s: inSeconds(clock.ahead) },
+        'the service is ahead of the system clock: restart it to take that over',
+      );
+  }, REMIND_EACH_MS).unref();
+}
+
+const inSeconds = (ms: number) => Math.round(ms / 100) / 10;
+
+function tell({ set, ahead, followed }: ClockStep, log: Pick<Logger, 'warn'>): void {
+  const ahead_s = inSeconds(ahead);
+  if (set !== 0) {
+    const fields = { set_by_s: inSeconds(set), ahead_s };
+    if (Math.abs(ahead) <= STEP_MS) log.warn(fields, 'the system clock was set and is right again');
+    else if (ahead > 0)
+      log.warn(fields, 'the system clock was set forward: it is followed in a minute if it stays so');
+    else log.warn(fields, 'the system clock was set back: the service goes on without it');
+  }
+  if (followed > 0)
+    log.warn({ followed_s: inSeconds(followed), ahead_s }, 'the service follows the system clock forward');
+}
+
+/**
+ * Asks the checks of one stage in their order, and throws `StartRefused` with the first that fails. In development few count.
+ * What a check itself cannot look at (a `DatabaseError`) it throws.
+ */
+async function refuseToStart(subject: Subject, stage: Extract<Stage, 'start' | 'store'>): Promise<void> {
+  await refuse(
+    subject,
+    CHECKS.filter((check) => check.stage === stage),
+  );
+}
+
+/**
+ * Asks what judges the part of a configuration that a running service takes over. Throws `StartRefused`: a start would refuse the
+ * same.
+ */
+async function refuseToReload(subject: Subject): Promise<void> {
+  await refuse(
+    subject,
+    CHECKS.filter(({ atReload }) => atReload),
+  );
+}
+
+async function refuse(subject: Subject, checks: readonly Check[]): Promise<void> {
+  for (const check of checks) {
+    if (!isDecisive(check, subject)) continue;
+    const verdict = await check.look(subject);
+    if (verdict.is === 'failed') throw new StartRefused(verdict);
+  }
 }

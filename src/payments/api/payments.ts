@@ -1,10 +1,12 @@
 // The payments' endpoints under /v1: create, list and cancel.
+
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Journal } from '../../journal/journal.ts';
 import type { Transaction } from '../../journal/transaction.ts';
 import { validationFailed } from '../../lib/errors.ts';
-import { textFault } from '../../lib/text.ts';
+import { fieldPath } from '../../lib/faults.ts';
+import { editDistance, textFault } from '../../lib/text.ts';
 import type { Clock } from '../../lib/time.ts';
 import type { Database } from '../../store/database.ts';
 import {
@@ -19,12 +21,11 @@ import { listSchema, listText, pageOf } from '../../web/list.ts';
 import { note } from '../../web/request-log.ts';
 import { createPayment } from '../create.ts';
 import { changesBehind, changesFrom, listChanged } from '../events/changed.ts';
-import { ignoredFields, ignoredHeader } from '../ignored-fields.ts';
 import type { PaymentTerms } from '../pay-by.ts';
 import { isPaymentId, STATUSES, type Status } from '../payment.ts';
 import { paymentSchema, presentPayment } from '../present.ts';
 import { listPayments, type Tenant } from '../queries.ts';
-import { parsePaymentRequest, paymentRequestSchema } from '../request.ts';
+import { customerSchema, parsePaymentRequest, paymentRequestSchema } from '../request.ts';
 import { paymentNotFound, transition } from '../transition.ts';
 import { type AnswerOnce, actOf, paymentAnswer, tenantOf } from './once.ts';
 
@@ -184,4 +185,48 @@ function ignoredIn(
 function parseMoment(text: string): number | undefined {
   const moment = z.iso.datetime({ offset: true }).safeParse(text.replace(' ', '+'));
   return moment.success ? Date.parse(moment.data) : undefined;
+}
+
+/** A name this many letters away from a known one is taken for a slip. */
+const SLIP_LETTERS = 2;
+const NAMED_MAXIMUM = 8;
+
+interface IgnoredField {
+  /** The path as an answer may show it. */
+  name: string;
+  /** The known field that was probably meant. */
+  meant: string | undefined;
+}
+
+/** The first unknown fields of a checked body, at most 8. What is below `metadata` is the merchant's own. */
+function ignoredFields(body: unknown): IgnoredField[] {
+  const fields = body as Record<string, unknown>;
+  const below = typeof fields.customer === 'object' && fields.customer !== null ? fields.customer : {};
+  return [
+    ...unknownAmong(Object.keys(fields), Object.keys(paymentRequestSchema.shape), []),
+    ...unknownAmong(Object.keys(below), Object.keys(customerSchema.shape), ['customer']),
+  ].slice(0, NAMED_MAXIMUM);
+}
+
+function unknownAmong(
+  names: readonly string[],
+  known: readonly string[],
+  path: readonly string[],
+): IgnoredField[] {
+  const isSlip = (name: string, one: string) =>
+    Math.abs(name.length - one.length) <= SLIP_LETTERS &&
+    editDistance(name.toLowerCase(), one) <= SLIP_LETTERS;
+  return names
+    .filter((name) => !known.includes(name))
+    .map((name) => {
+      const meant = known.find((one) => isSlip(name, one));
+      return { name: fieldPath([...path, name]), meant: meant && [...path, meant].join('.') };
+    });
+}
+
+/** The header that names them: `Counterfoil-Ignored: "curency" (currency?), "colour"`. */
+function ignoredHeader(ignored: readonly IgnoredField[]): Record<string, string> {
+  if (ignored.length === 0) return {};
+  const named = ignored.map(({ name, meant }) => `"${name}"${meant ? ` (${meant}?)` : ''}`);
+  return { 'counterfoil-ignored': named.join(', ') };
 }
