@@ -104,7 +104,7 @@ export const TABLE: readonly Row[] = [
   {
     stand: 'sqlite',
     why: 'what comes in and goes out over HTTP, judged before or behind the store',
-    files: ['web/*', 'webhooks/**/*', 'openapi*', 'log', 'examples/*'],
+    files: ['web/*', 'webhooks/**/*', 'mail/**/*', 'openapi*', 'log', 'examples/*'],
   },
   {
     stand: 'sqlite',

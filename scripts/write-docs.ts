@@ -61,6 +61,13 @@ metrics:
 # tls:
 #   certificate: ./tls/fullchain.pem
 #   key: ./tls/privkey.pem
+mail:
+  host: smtp.shop.example
+  port: 587
+  tls: starttls
+  user: counterfoil
+  password_file: ./mail-password
+  from: payments@shop.example
 security:
   contact: security@shop.example
   policy: https://shop.example/security
@@ -128,6 +135,14 @@ merchants:
     name: Corner Shop
     website: https://corner.example
     support: help@corner.example
+    email: owner@corner.example
+    legal_name: Corner Shop GmbH
+    address: |
+      Bahnhofstrasse 1
+      8001 Zürich
+    tax_id: CHE-123.456.789 MWST
+    letters_off: [needs_attention]
+    remind_days: 2
     methods: [bank_transfer, cash, test_card]
     webhooks:
       - id: shop

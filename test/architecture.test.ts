@@ -18,6 +18,7 @@ const packaged = everywhere.filter((file) => /^packages\/[^/]+\/src\//.test(file
 /** Rooms from top to bottom. An import leads downwards or stays within its room. */
 const LAYERS = [
   ['operate'],
+  ['mail'],
   ['checkout', 'webhooks', 'statements'],
   ['review'],
   ['payments'],
@@ -29,7 +30,7 @@ const LAYERS = [
   ['lib'],
 ];
 /** Files that show pages to people. */
-const isPage = (file: string) => /^src\/(checkout|[a-z]+\/(pages|registration))\//.test(file);
+const isPage = (file: string) => /^src\/(checkout|[a-z]+\/(pages|registration|letters))\//.test(file);
 /** Files that answer requests: pages and APIs. */
 const isSurface = (file: string) => isPage(file) || /^src\/[a-z]+\/(api|admin|metrics)\//.test(file);
 
@@ -166,6 +167,8 @@ const TABLES: Record<string, string[]> = {
   api_keys: ['merchants'],
   api_key_uses: ['merchants'],
   invites: ['merchants'],
+  letters: ['mail'],
+  letter_queues: ['mail'],
   webhook_endpoints: ['webhooks'],
   webhook_queues: ['webhooks'],
   webhook_deliveries: ['webhooks'],

@@ -140,6 +140,10 @@ const ROWS: Row[] = [
   { route: 'GET /', expected: OPEN, in: 200 },
   { route: 'GET /dev/inbox', expected: OPEN, in: 200 },
   { route: 'POST /dev/inbox', expected: all(IN, { 'session from another site': 403 }), in: 303, body: {} },
+  { route: 'GET /dev/mail', expected: OPEN, in: 200 },
+  { route: 'GET /mail/unsubscribe', expected: OPEN, in: 404 },
+  { route: 'POST /mail/unsubscribe', expected: OPEN, in: 404, body: {} },
+  { route: 'GET /verify', expected: OPEN, in: 200 },
   { route: 'GET /robots.txt', expected: OPEN, in: 200 },
   { route: 'GET /favicon.ico', expected: OPEN, in: 200 },
 
@@ -151,6 +155,7 @@ const ROWS: Row[] = [
   { route: 'GET /v1/events/stream', expected: MERCHANTS, in: 422 },
   { route: 'GET /v1/events/:event_id', expected: MERCHANTS, in: 404 },
   { route: 'POST /v1/payments/:payment_id/cancel', expected: MERCHANTS, in: 409, body: {} },
+  { route: 'POST /v1/payments/:payment_id/send_link', expected: MERCHANTS, in: 409 },
   { route: 'POST /v1/test/payments/:payment_id/submit', expected: MERCHANTS, in: 409 },
   { route: 'POST /v1/test/payments/:payment_id/approve', expected: MERCHANTS, in: 409 },
   { route: 'POST /v1/test/payments/:payment_id/reject', expected: MERCHANTS, in: 409, body: {} },

@@ -110,7 +110,7 @@ const WRONG: [said: string, text: string][] = [
   ['1: statements.prefixes must be a list, not text', 'statements: {prefixes: INV-}'],
   ['1: prot is not a setting; did you mean port?', 'prot: 8080'],
   ['1: Base-URL is not a setting; did you mean base_url?', 'Base-URL: https://x.example'],
-  ['1: mail is not a setting (docs/configuration.md lists them all)', 'mail: true'],
+  ['1: xxlarge is not a setting (docs/configuration.md lists them all)', 'xxlarge: true'],
   ['1: __proto__ is not a setting (docs/configuration.md lists them all)', '__proto__: 1'],
   [
     '3: merchants[0].kyes is not a setting; did you mean keys?',

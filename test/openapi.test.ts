@@ -40,6 +40,7 @@ describe('openapi.json', () => {
       'GET /v1/payments',
       'GET /v1/payments/{payment_id}',
       'POST /v1/payments/{payment_id}/cancel',
+      'POST /v1/payments/{payment_id}/send_link',
       'POST /v1/test/payments/{payment_id}/submit',
       'POST /v1/test/payments/{payment_id}/approve',
       'POST /v1/test/payments/{payment_id}/reject',

@@ -41,6 +41,8 @@ export const ADMINISTRATORS = table('administrators', {
   version: integer(),
   created_at: integer(),
   updated_at: integer(),
+  /** Which letters they want, as JSON text; null as long as they chose nothing. */
+  letters: textOrNull(),
 });
 export type Administrator = RowOf<typeof ADMINISTRATORS>;
 

@@ -11,6 +11,7 @@ export interface FrontLinks {
   consoleUrl: string;
   descriptionUrl: string;
   inboxUrl: string;
+  mailUrl: string;
 }
 
 /** Stands in the program's own folder, since the service itself serves no documents. */
@@ -42,7 +43,7 @@ ${this.#links && developers(visit, this.#links)}`;
 
 function developers(
   { words }: CheckoutVisit,
-  { registerUrl, consoleUrl, descriptionUrl, inboxUrl }: FrontLinks,
+  { registerUrl, consoleUrl, descriptionUrl, inboxUrl, mailUrl }: FrontLinks,
 ) {
   return html`<h2>${words.html('front.developer')}</h2>
 <ul class="doors">
@@ -51,5 +52,6 @@ ${registerUrl !== undefined && html`<li><a href="${registerUrl}">${words.html('f
 <li><a href="${consoleUrl}">${words.html('front.console')}</a></li>
 <li><a href="${descriptionUrl}">${words.html('front.api')}</a></li>
 <li><a href="${inboxUrl}">Webhooks: <code>/dev/inbox</code></a></li>
+<li><a href="${mailUrl}">Mail: <code>/dev/mail</code></a></li>
 </ul>`;
 }

@@ -32,13 +32,12 @@ export function codePicture(payment: Payment, instructions: Instructions | null)
   return quick && qrPicture(quick.payload, quick.scheme === 'swiss' ? swissCross : undefined);
 }
 
-function transfer(
-  { payment, words, amount }: PaymentSubject,
+/** What a customer is told to transfer, a row each: what it is, the value to copy, a hint, and what stands beside the value. */
+export function instructionRows(
+  { payment, words }: Pick<PaymentSubject, 'payment' | 'words'>,
   { account, reference }: Instructions & { kind: 'transfer' },
-  pictureUrl: string,
-): Html {
+) {
   const merchant = payment.merchant_name;
-  const quick = quickPayments(account, payment, reference);
   const isKnownName = folded(account.holder) === folded(merchant);
   const rows: [term: Html | string, value: string | undefined, note?: Html | false, beside?: string][] = [
     [
@@ -63,19 +62,26 @@ function transfer(
       words.html('transfer.reference.note', { merchant }),
     ],
   ];
+  return rows.filter(([, value]) => value);
+}
+
+function transfer(
+  { payment, words, amount }: PaymentSubject,
+  instructions: Instructions & { kind: 'transfer' },
+  pictureUrl: string,
+): Html {
+  const quick = quickPayments(instructions.account, payment, instructions.reference);
   return html`<div class="instructions">
 ${payment.mode === 'test' && html`<p class="notice warn">${words.html('transfer.test')}</p>`}
 ${isAsked(payment) && html`<p>${words.html('transfer.lead', { amount })}</p>`}
 <p class="hint screen">${words.html('transfer.select')}</p>
 <dl class="rows">
-${rows
-  .filter(([, value]) => value)
-  .map(
-    ([term, value, note, beside]) =>
-      html`<div><dt>${term}</dt><dd><bdi class="copy" translate="no">${value}</bdi>${beside && ` ${beside}`}${
-        note && html`<p class="hint">${note}</p>`
-      }</dd></div>\n`,
-  )}</dl>
+${instructionRows({ payment, words }, instructions).map(
+  ([term, value, note, beside]) =>
+    html`<div><dt>${term}</dt><dd><bdi class="copy" translate="no">${value}</bdi>${beside && ` ${beside}`}${
+      note && html`<p class="hint">${note}</p>`
+    }</dd></div>\n`,
+)}</dl>
 ${quick.map((one) => quickPay(words, one, pictureUrl))}
 </div>`;
 }

@@ -110,7 +110,10 @@ function wayOf({ payment_details }: Payment): Way {
 }
 
 /** The sentences about the money of a payment, as its page and its receipt show them. */
-export function moneySentences({ payment, words, amount }: PaymentSubject, money: MoneyKnown): Html {
+export function moneySentences(
+  { payment, words, amount }: Pick<PaymentSubject, 'payment' | 'words' | 'amount'>,
+  money: MoneyKnown,
+): Html {
   const row = MONEY[shownStatus(payment)];
   const { known, way, received, returned } = money;
   const keys = [

@@ -20,6 +20,7 @@ import {
   unoffered,
 } from './payment-parts.ts';
 import { cancelPage, pendingPage } from './pending-page.ts';
+import { receiptOf } from './receipt.ts';
 import { statePage } from './state-page.ts';
 import { typedBefore } from './typed.ts';
 import type { CheckoutVisit, Name } from './visit.ts';
@@ -45,7 +46,10 @@ export class PaymentRoute implements PageRoute<Name> {
     const subject = subjectOf(this.#parts, payment, visit);
     if (payment.status !== 'pending') {
       const due = await this.#due(payment);
-      if (view !== 'code' || payment.status !== 'requires_review') return statePage(visit, subject, due);
+      if (view !== 'code' || payment.status !== 'requires_review') {
+        const receipt = await receiptOf(this.#parts.database, payment);
+        return statePage(visit, subject, { due, receipt });
+      }
       return (due && codeOf(due.payment, due.instructions ?? null)) ?? missingPayment(visit);
     }
     if (!(await mayBePaid(this.#parts, payment))) return suspended(visit, subject);

@@ -20,8 +20,10 @@ import {
   slip,
   wayOut,
 } from './parts.ts';
+import { type IssuedReceipt, receiptRows } from './receipt.ts';
 import { takeBack } from './take-back.ts';
 import { trialButtons } from './trial-buttons.ts';
+import { VERIFY_PATH } from './verify-route.ts';
 import type { CheckoutVisit } from './visit.ts';
 
 /** What was kept of what the customer sent, as far as this page shows it. */
@@ -59,7 +61,7 @@ const ANNOUNCED: Record<Announced, Key> = {
 };
 
 /** What the page says of a state, given what is known of the money. */
-function stateOf(shown: Exclude<ShownStatus, 'pending'>, { known, way }: MoneyKnown): State {
+export function stateOf(shown: Exclude<ShownStatus, 'pending'>, { known, way }: MoneyKnown): State {
   const [status, heading, next, when, out] = STATES[shown];
   if (shown === 'requires_review') {
     const isWaiting = known === 'announced' || known === 'nothing';
@@ -73,11 +75,14 @@ function stateOf(shown: Exclude<ShownStatus, 'pending'>, { known, way }: MoneyKn
 
 const isAnnounced = (way: Way): way is Announced => way in ANNOUNCED;
 
-/** The page of a payment whose status is not `pending`, and its HTTP status. `due`: what is still to be paid under review. */
+/**
+ * The page of a payment whose status is not `pending`, and its HTTP status. `due`: what is still to be paid under review; `receipt`: of an
+ * approved one.
+ */
 export function statePage(
   visit: CheckoutVisit,
   subject: PaymentSubject,
-  due: Due | undefined,
+  { due, receipt }: { due: Due | undefined; receipt: IssuedReceipt | undefined },
 ): { status: number; text: string } {
   const { payment, words, amount } = subject;
   const merchant = payment.merchant_name;
@@ -100,7 +105,7 @@ export function statePage(
     money: moneySentences(subject, money),
     next: words.html(isOwn ? 'cancelled.by_customer' : next, text),
     onward: onward(visit, subject, out),
-    rows: factsOf(subject, when, details),
+    rows: receipt ? receiptRows(subject, receipt) : factsOf(subject, when, details),
   })}
 <div class="task">
 ${
@@ -108,6 +113,7 @@ ${
   payment.review_message !== null &&
   customerMessage(words.html('rejected.message', { merchant }), payment.review_message)
 }
+${receipt && aboutReceipt(visit, subject, receipt)}
 ${due?.instructions && repeated(visit, ofDue(subject, due), due.instructions)}
 ${shown === 'expired' && !isLate && ask(visit, subject)}
 ${takeBack(visit, subject)}
@@ -163,6 +169,14 @@ function repeated({ address }: CheckoutVisit, subject: PaymentSubject, instructi
       : nameOfMethod(words, { type: type!, name: name! });
   return html`<h2>${heading}</h2>
 ${instructionsMarkup(subject, instructions, address({ view: 'code' }))}`;
+}
+
+/** How to keep the receipt, and how anyone checks it. */
+function aboutReceipt({ site }: CheckoutVisit, { words }: PaymentSubject, { number }: IssuedReceipt): Html {
+  const url = `${site.baseUrl}${VERIFY_PATH}`;
+  const address = html`<a href="${url}?number=${number}"><bdi dir="ltr">${url}</bdi></a>`;
+  return html`<p>${words.html('receipt.check', { address })}</p>
+<p class="screen">${words.html('receipt.save', { pdf: 'PDF' })}</p>`;
 }
 
 /** The request for a new link: a button once, then when it was pressed. */

@@ -4,7 +4,7 @@ import { isPaymentId } from '../payments/payment.ts';
 import { Languages } from '../web/markup/languages.ts';
 import type { PageSite, PageVisit } from '../web/pages/visit.ts';
 
-export type Name = 'payment_id' | 'method' | 'view' | 'edit' | 'typed';
+export type Name = 'payment_id' | 'method' | 'view' | 'edit' | 'typed' | 'from' | 'number';
 export type CheckoutVisit = PageVisit<Name>;
 
 /** `baseUrl`: without a slash at its end. */
@@ -19,6 +19,8 @@ export function checkoutSite(baseUrl: string, timeZone: string): PageSite<Name> 
       view: {},
       edit: {},
       typed: {},
+      from: {},
+      number: {},
       theme: {},
     },
     words: { skip: 'skip', refused: 'refused.lead', failed: 'failure.lead', back: 'refused.back' },

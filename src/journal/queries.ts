@@ -138,6 +138,23 @@ export function entriesAbout(
   );
 }
 
+/** Entries after number `after` up to `until` with one of some actions, by number. */
+export function entriesWithAction(
+  database: Reader,
+  actions: readonly string[],
+  after: number,
+  until: number,
+  limit: number,
+): Promise<AuditEntry[]> {
+  return database.query<AuditEntry>(
+    `${SELECT_ENTRIES} where number > ? and number <= ? and action in (${marks(actions)}) order by number limit ? + 0`,
+    after,
+    until,
+    ...actions,
+    limit,
+  );
+}
+
 /** What entries are looked for by. `actor` and `action`: what those begin with; `from` and `to` in milliseconds since 1970. */
 export interface EntryFilter {
   actor?: string | undefined;

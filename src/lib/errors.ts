@@ -30,6 +30,7 @@ export type Limit =
   | 'streams'
   | 'refused_keys'
   | 'registrations'
+  | 'letters'
   | 'checkout_forms'
   | 'sign_in_forms'
   | 'sign_in_failures';

@@ -44,12 +44,13 @@ export function randomId(prefix: string, characters = RANDOM_CHARACTERS): string
 
 /** The identifier that belongs to `text`: that of the time 0, with 130 bits of the text's SHA-256 behind. */
 export function derivedId(prefix: string, text: string): string {
+  return prefix + timeBase32(0) + base32Digest(text, RANDOM_CHARACTERS);
+}
+
+/** The first `characters` × 5 bits of a text's SHA-256, a character for each byte; 32 characters at most. */
+export function base32Digest(text: string, characters: number): string {
   const digest = createHash('sha256').update(text).digest();
-  return (
-    prefix +
-    timeBase32(0) +
-    [...digest.subarray(0, RANDOM_CHARACTERS)].map((byte) => ALPHABET[byte & 31]).join('')
-  );
+  return [...digest.subarray(0, characters)].map((byte) => ALPHABET[byte & 31]).join('');
 }
 
 export const isDerivedId = (prefix: string, id: string): boolean => id.startsWith(prefix + timeBase32(0));

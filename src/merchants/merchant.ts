@@ -1,5 +1,7 @@
 // A merchant, its API keys, and who calls with one.
+
 import { isWholeSecret, sha256Hex } from '../lib/secrets.ts';
+import type { Particulars } from './particulars.ts';
 
 export type Mode = 'live' | 'test';
 
@@ -79,6 +81,9 @@ export interface Profile {
   support: string | null;
   /** Whether the pages of its test payments have the buttons to try out every state, in production too. */
   triesOut?: boolean;
+  /** Where letters to the merchant go; never shown to customers. */
+  email?: string | null;
+  particulars?: Particulars;
 }
 
 export interface MerchantWithKeys extends Merchant, Profile {

@@ -18,6 +18,7 @@ import type { Directory } from './directory.ts';
 import { findUsableInvite, useInvite } from './invite.ts';
 import { lookAlike } from './look.ts';
 import { KEY_PREFIX, keyDigest, type MerchantWithKeys, type Mode } from './merchant.ts';
+import { writtenParticulars } from './particulars.ts';
 import { findKey, findKeyByDigest, findMerchant, namesSince } from './queries.ts';
 import {
   detailsOf,
@@ -214,7 +215,7 @@ export async function importMerchant(
 
 async function writeImported(
   transaction: Transaction,
-  { id, name, website, support, methods, limits }: MerchantWithKeys,
+  { id, name, email = null, website, support, methods, limits, particulars }: MerchantWithKeys,
   act: Act,
 ): Promise<StoredMerchant | undefined> {
   const before = await findMerchant(transaction, id);
@@ -223,8 +224,10 @@ async function writeImported(
   return writeMerchant(transaction, act, 'merchant.imported', before, {
     ...(before ?? newMerchant(id, now)),
     name,
+    email,
     website,
     support,
+    particulars: writtenParticulars(particulars),
     methods: methods && JSON.stringify(methods),
     limits: Object.keys(limits).length === 0 ? null : JSON.stringify(limits),
     created_at: now,

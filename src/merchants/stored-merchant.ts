@@ -1,6 +1,7 @@
 // A merchant as the store keeps it: who registered or was taken over from the configuration, and whether it is suspended.
 import { integer, integerOrNull, type RowOf, table, text, textOrNull } from '../store/table.ts';
 import type { Merchant, MerchantLimits, Profile } from './merchant.ts';
+import type { Particulars } from './particulars.ts';
 
 /** One change of a merchant's state: its actor, its reason, and the number of its audit entry. */
 export interface StateChange {
@@ -40,6 +41,8 @@ export const MERCHANTS = table('merchants', {
   /** `MerchantLimits` as JSON text; undefined where it has those of all. */
   limits: textOrNull(),
   created_at: integerOrNull(),
+  /** `Particulars` as JSON text; null if there are none. */
+  particulars: textOrNull(),
 });
 export type StoredMerchant = RowOf<typeof MERCHANTS>;
 
@@ -61,13 +64,15 @@ export function changesOf(stored: StoredMerchant | undefined): StateChange[] {
 
 /** A merchant of the store; nothing for one whose row is for its state alone. */
 export function profileOf(stored: StoredMerchant): MerchantProfile | undefined {
-  const { id, name, website, support, methods, limits } = stored;
+  const { id, name, email, website, support, methods, limits, particulars } = stored;
   if (name === null) return undefined;
   return {
     id,
     name,
+    email,
     website,
     support,
+    ...(particulars !== null && { particulars: JSON.parse(particulars) as Particulars }),
     methods: methods === null ? null : (JSON.parse(methods) as string[]),
     limits: limits === null ? {} : (JSON.parse(limits) as MerchantLimits),
   };

@@ -14,6 +14,8 @@ import type { Logger } from '../lib/log.ts';
 import { type Clock, SECOND_MS } from '../lib/time.ts';
 import { VERSION } from '../lib/version.ts';
 import { pathOf } from '../lib/web-address.ts';
+import { DEV_MAIL_PATH } from '../mail/dev-mail.ts';
+import { mailRoutes } from '../mail/pages/public-routes.ts';
 import type { Directory } from '../merchants/directory.ts';
 import type { KeyUses } from '../merchants/key-uses.ts';
 import {
@@ -47,6 +49,7 @@ import { adminApi, adminDescription } from './admin/admin.ts';
 import type { Installation } from './checks/check.ts';
 import { Inspector } from './checks/inspector.ts';
 import { ROW_CHECKS } from './checks/row-checks.ts';
+import type { Mail } from './mail.ts';
 import { type ConsoleSettings, consolePages } from './pages/console.ts';
 import { consoleRoutes, type RoomParts } from './rooms.ts';
 import { isSecure, originsOf, type Places, type Site } from './settings/places.ts';
@@ -65,6 +68,8 @@ export interface AppParts extends Pick<ShellParts, 'answerMs'> {
   offer: Offer;
   log: Logger;
   places: Places;
+  /** How letters leave. */
+  mail: Mail;
   health: Health;
   figures: ReviewFigures;
   streams: EventStreams;
@@ -151,6 +156,7 @@ function frontLinks({ places, registration }: AppParts): FrontLinks {
     consoleUrl: `${baseUrls.console}/console`,
     descriptionUrl: `${baseUrls.public}/openapi.json`,
     inboxUrl: `${places.checkoutBaseUrl}${INBOX_PATH}`,
+    mailUrl: `${places.checkoutBaseUrl}${DEV_MAIL_PATH}`,
   };
 }
 
@@ -163,7 +169,7 @@ function actorOf({ caller, principal }: FastifyRequest): object {
 }
 
 type Shared = AppParts &
-  Omit<Checkout, 'limits' | 'front' | 'triesOut' | 'isSigned'> & { checkpoints: CheckpointLookup };
+  Omit<Checkout, 'limits' | 'front' | 'triesOut' | 'isSigned' | 'more'> & { checkpoints: CheckpointLookup };
 
 /** What merchants and their customers reach. */
 function addPublic(app: FastifyInstance, shared: Shared): void {
@@ -193,6 +199,7 @@ function addPublic(app: FastifyInstance, shared: Shared): void {
     front: shared.httpsOnly ? null : frontLinks(shared),
     triesOut: !shared.httpsOnly,
     isSigned: (path, received) => isSignedFor(shared, path, received),
+    more: mailRoutes({ ...shared, dev: shared.mail.dev }),
     prefix: pathOf(checkoutBaseUrl),
   } satisfies Checkout & { prefix: string });
 }

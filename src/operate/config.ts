@@ -12,6 +12,7 @@ import {
   type MerchantWithKeys,
   type Mode,
 } from '../merchants/merchant.ts';
+import type { Particulars } from '../merchants/particulars.ts';
 import { hostsFault } from '../store/connection-string.ts';
 import { type Installation, isDecisive, lineOf, type WhereWritten } from './checks/check.ts';
 import { READ_PLACE_CHECKS } from './checks/place-checks.ts';
@@ -32,6 +33,8 @@ export interface Configuration extends Omit<Settings, 'merchants' | 'rate_limits
   file: string;
   /** `COUNTERFOIL_SECRETS_KEY`. */
   secrets_keys: string | null;
+  /** `COUNTERFOIL_MAIL_PASSWORD`. */
+  mail_password: string | null;
   /** Set by `PORT`: a taken port is then an error, not a reason to look for another. */
   portIsFixed: boolean;
   merchants: MerchantWithKeys[];
@@ -51,6 +54,7 @@ export interface Environment {
   COUNTERFOIL_STORAGE?: string | undefined;
   COUNTERFOIL_RUN_BY?: string | undefined;
   COUNTERFOIL_SECRETS_KEY?: string | undefined;
+  COUNTERFOIL_MAIL_PASSWORD?: string | undefined;
   DATABASE_URL?: string | undefined;
   PORT?: string | undefined;
   CONSOLE_PORT?: string | undefined;
@@ -144,7 +148,7 @@ export function parseConfiguration(
   const settings = parsed.data;
   const over = overrides(env, settings);
   const development = settings.environment === 'development';
-  const { rate_limits, registration, tls, backups, statements } = settings;
+  const { rate_limits, registration, tls, backups, statements, mail } = settings;
   const beside = (path: string) => resolve(dirname(file), path);
   const configuration: Configuration = {
     ...settings,
@@ -158,6 +162,8 @@ export function parseConfiguration(
     statements: { ...statements, folder: statements.folder && beside(statements.folder) },
     secrets_key_file: settings.secrets_key_file && beside(settings.secrets_key_file),
     secrets_keys: env.COUNTERFOIL_SECRETS_KEY || null,
+    mail: mail && { ...mail, ...(mail.password_file && { password_file: beside(mail.password_file) }) },
+    mail_password: env.COUNTERFOIL_MAIL_PASSWORD || null,
     file,
     portIsFixed: over.port !== undefined,
     storage: beside(settings.storage),
@@ -207,6 +213,8 @@ function merchantsOf(settings: Settings, fail: Fail): MerchantWithKeys[] {
     id: one.id,
     name: one.name,
     ...{ website: one.website ?? null, support: one.support ?? null, triesOut: one.try_out },
+    email: one.email ?? null,
+    particulars: particularsOf(one),
     methods: one.methods ?? null,
     limits: one.rate_limits ?? {},
     keys: one.keys.map((entry, k) => {
@@ -226,6 +234,11 @@ function merchantsOf(settings: Settings, fail: Fail): MerchantWithKeys[] {
       };
     }),
   }));
+}
+
+function particularsOf(one: Settings['merchants'][number]): Particulars {
+  const { legal_name, address, tax_id, letters_off, remind_days } = one;
+  return { legal_name, address, tax_id, letters_off, remind_days };
 }
 
 /** The keys of all merchants as they stand in the file. */

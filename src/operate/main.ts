@@ -31,6 +31,7 @@ import { newestBackupAt } from './checks/backup-checks.ts';
 import { KeyPairUnfit, type LoadedKeyPair, loadKeyPair } from './checks/key-pair.ts';
 import { type Configuration, ConfigurationError, installationOf } from './config.ts';
 import { openListeners, openMetrics } from './listeners.ts';
+import { startMail } from './mail.ts';
 import type { Measurements } from './metrics/measurements.ts';
 import { webhookRules } from './settings/webhook-endpoints.ts';
 import { surfaceSettings } from './surface-settings.ts';
@@ -114,6 +115,7 @@ async function start(configuration: Configuration, parts: StartParts, undo: Undo
     log,
   });
   const figures = new ReviewFigures({ database, journal, clock, timeZone: configuration.time_zone });
+  const mail = startMail({ ...base, ...running, clock, log, directory, offer, figures, places });
   if (metrics && measurements) {
     const certificateEndsAt = () => keyPair?.endsAt;
     measurements.watch({
@@ -129,7 +131,7 @@ async function start(configuration: Configuration, parts: StartParts, undo: Undo
   const appParts = {
     ...settings,
     ...{ log, clock, database, journal, ring, directory },
-    ...{ keyUses, offer, health, figures, tally, places, streams, waits, ...parts.pace },
+    ...{ keyUses, offer, health, figures, tally, places, streams, waits, mail, ...parts.pace },
     webhookRules: webhookRules(configuration),
     installation: installationOf(configuration, undefined, places.port),
     refuse: refuser(settings.rateLimits, clock),

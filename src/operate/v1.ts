@@ -1,6 +1,7 @@
 // Everything under /v1: the key first, then whether there is such an endpoint, then how often the merchant has called.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type Clock, SECOND_MS } from '../lib/time.ts';
+import { type SendLinkRoutes, sendLinkEndpoint } from '../mail/api/send-link.ts';
 import { refuseReplaced } from '../merchants/acting-key.ts';
 import { type ApiKeyRoutes, apiKeyEndpoints } from '../merchants/api/api-keys.ts';
 import { type Authentication, authenticator } from '../merchants/api/authenticate.ts';
@@ -19,7 +20,13 @@ import { CallerBuckets, type RateLimits, takeFrom } from '../web/rate-limit.ts';
 import { deliveryEndpoints } from '../webhooks/api/deliveries.ts';
 import { type WebhookRoutes, webhookEndpoints } from '../webhooks/api/webhooks.ts';
 
-interface V1 extends PaymentRoutes, ApiKeyRoutes, WebhookRoutes, Authentication, EventStreamRoutes {
+interface V1
+  extends PaymentRoutes,
+    SendLinkRoutes,
+    ApiKeyRoutes,
+    WebhookRoutes,
+    Authentication,
+    EventStreamRoutes {
   waits: Waits;
   /** How often each merchant may call in each mode; null where that is not limited. */
   rateLimits: RateLimits | null;
@@ -75,6 +82,7 @@ function endpointsOf(settings: V1, authenticate: ReturnType<typeof authenticator
   return [
     ...paymentEndpoints(settings, once),
     paymentReadEndpoint({ ...settings, authenticate }),
+    sendLinkEndpoint(settings, once),
     ...trialEndpoints(settings, once),
     ...eventEndpoints(settings),
     eventStreamEndpoint(settings),

@@ -60,11 +60,14 @@ export function startWork(base: Base, parts: WorkParts) {
   const { storage } = configuration;
   const keeper = new SealKeeper(storage, clock, log);
   undo.add(() => keeper.stop());
+  /** Called after each commit of this node. */
+  const woken: (() => void)[] = [];
   const onSeal = (seal: Seal) => {
     fence.know(seal);
     keeper.know(seal);
     feed.know(seal);
     webhooks.wake();
+    for (const wake of woken) wake();
   };
   const journal = new Journal(database, clock, {
     ...{ ...parts, ...parts.pace },
@@ -93,7 +96,7 @@ export function startWork(base: Base, parts: WorkParts) {
   const hasTrials = configuration.environment === 'production';
   const webhooks = new WebhookWorker({ database, journal, clock, ring, rules, hasTrials }, log);
   const told = { streams: new EventStreams(database, feed, parts.pace), waits: new Waits(feed) };
-  return { journal, webhooks, checkpoints, sweeper, ...told };
+  return { journal, webhooks, checkpoints, sweeper, woken, ...told };
 }
 
 /** Follows the journal of all nodes from now on, and begins to deliver webhooks. Throws `DatabaseError`. */

@@ -190,6 +190,42 @@ export function paymentsAfter(database: Reader, id: string | undefined, limit: n
 export const findPayments = (database: Reader, ids: readonly string[]) =>
   rowsWithIds(database, PAYMENTS, ids);
 
+/**
+ * Payments created by entries after number `after` up to `until` for a reference whose link had expired, and whose customer asked for a
+ * new one.
+ */
+export function createdForRequests(
+  database: Reader,
+  after: number,
+  until: number,
+): Promise<{ id: string; number: number; merchant_id: string }[]> {
+  return database.query(
+    `select p.id, e.number, p.merchant_id from audit_entries e cross join payments p
+     where e.number > ? and e.number <= ? and e.action = 'payment.created' and p.id = e.subject and exists (
+       select 1 from payments asked where asked.merchant_id = p.merchant_id and asked.mode = p.mode
+         and asked.merchant_reference = p.merchant_reference and asked.link_requested_at is not null and asked.id < p.id)`,
+    after,
+    until,
+  );
+}
+
+/**
+ * Payments of a merchant that are pending, behind the id `after`: made before `madeBefore` (milliseconds since 1970), to be paid on a day
+ * from `from` to `to`.
+ */
+export function pendingToPayBy(
+  database: Reader,
+  { merchant_id, mode }: Tenant,
+  { from, to, madeBefore, after }: { from: string; to: string; madeBefore: number; after: string },
+  limit: number,
+): Promise<{ id: string }[]> {
+  return database.query(
+    `select id from payments where merchant_id = ? and mode = ? and status = 'pending' and id > ? and id < ?
+       and pay_by >= ? and pay_by <= ? and announced_at is null and received_minor is null order by id limit ? + 0`,
+    ...[merchant_id, mode, after, timeOrderedFloor(PAYMENT_ID_PREFIX, madeBefore), from, to, limit],
+  );
+}
+
 /** The answer kept for an idempotency key; `scope` names merchant, mode, route and key by their digest. */
 export const KEPT_ANSWERS = table('idempotency_keys', {
   scope: text(),

@@ -1,5 +1,6 @@
 // A webhook endpoint: a URL of a merchant's server that events of one mode are sent to, and where its delivery has come to.
 
+import type { ReadingPlace } from '../journal/reading-place.ts';
 import { isDerivedId } from '../lib/ids.ts';
 import type { Mode } from '../merchants/merchant.ts';
 import type { EventType } from '../payments/events/event.ts';
@@ -72,13 +73,8 @@ export function receiverOf({ merchant_id, mode, url }: Endpoint): string {
 }
 
 /** A row of `webhook_queues`: no entry of the history tells of it. */
-export interface Queue {
+export interface Queue extends ReadingPlace {
   endpoint_id: string;
-  /** The number of the last entry whose event was queued, or passed over. */
-  number: number;
-  /** The node that delivers to the endpoint until `leased_until`; null if none does. */
-  leased_by: string | null;
-  leased_until: number;
   /** When the first attempt since the last success failed; null after a success. */
   failing_since: number | null;
   /** The URL that last answered with success; null before the first success. */

@@ -1,5 +1,6 @@
 // The SQL about webhook endpoints and their queues.
 
+import type { PlaceTable } from '../journal/reading-place.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import type { Mode } from '../merchants/merchant.ts';
 import type { Tenant } from '../payments/queries.ts';
@@ -8,7 +9,13 @@ import { marks, rowWithId } from '../store/table.ts';
 import { ENDPOINTS, type Endpoint, type EndpointState, type Queue, receiverOf } from './endpoint.ts';
 
 const ENDPOINT = ENDPOINTS.columnList;
-const QUEUE = 'endpoint_id, number, leased_by, leased_until, failing_since, answered_url';
+/** Where endpoints have come to in the history. */
+export const QUEUES: PlaceTable = {
+  name: 'webhook_queues',
+  key: 'endpoint_id',
+  columnList: 'endpoint_id, number, leased_by, leased_until, failing_since, answered_url',
+};
+const QUEUE = QUEUES.columnList;
 
 /** Endpoints by id: of all merchants, or of one tenant. */
 export function listEndpoints(database: Reader, tenant?: Tenant): Promise<Endpoint[]> {
@@ -113,62 +120,6 @@ export async function endpointStates(database: Reader): Promise<EndpointStates> 
 export function moveBack(transaction: Transaction, id: string, number: number): Promise<void> {
   const sql = 'update webhook_queues set number = ? where endpoint_id = ? and number > ?';
   return transaction.measure(sql, number, id, number);
-}
-
-/**
- * Takes or renews the lease of a queue for `node` until `until`. Returns the queue, or undefined if another node has it. A lease
- * that ends later than any node could have written is none: a clock was set back.
- */
-export async function leaseQueue(
-  transaction: Transaction,
-  id: string,
-  node: string,
-  until: number,
-): Promise<Queue | undefined> {
-  const rows = await transaction.query<Queue>(
-    `update webhook_queues set leased_by = ?, leased_until = ?
-     where endpoint_id = ? and (leased_by is null or leased_by = ? or leased_until <= ? or leased_until > ?) returning ${QUEUE}`,
-    node,
-    until,
-    id,
-    node,
-    transaction.now,
-    until + (until - transaction.now),
-  );
-  return rows[0];
-}
-
-/** Ends every lease. */
-export function endLeases(transaction: Transaction): Promise<void> {
-  return transaction.measure(
-    'update webhook_queues set leased_by = null, leased_until = 0 where leased_by is not null',
-  );
-}
-
-/** Gives the lease of `node` back. */
-export async function releaseQueue(transaction: Transaction, id: string, node: string): Promise<void> {
-  await transaction.measure(
-    'update webhook_queues set leased_by = null, leased_until = 0 where endpoint_id = ? and leased_by = ?',
-    id,
-    node,
-  );
-}
-
-/** Moves a queue that `node` has leased from one entry to a later one. Returns false if it has moved or has another holder. */
-export async function advanceQueue(
-  transaction: Transaction,
-  { endpoint_id, number }: Pick<Queue, 'endpoint_id' | 'number'>,
-  node: string,
-  to: number,
-): Promise<boolean> {
-  const rows = await transaction.query(
-    'update webhook_queues set number = ? where endpoint_id = ? and number = ? and leased_by = ? returning number',
-    to,
-    endpoint_id,
-    number,
-    node,
-  );
-  return rows.length > 0;
 }
 
 /**

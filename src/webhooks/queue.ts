@@ -1,6 +1,8 @@
 // An endpoint's queue: one node at a time has its lease, turns new events into deliveries, and moves the queue on in the same commit.
 
 import { entriesAbout } from '../journal/queries.ts';
+import { advancePlace, leasePlace, releasePlace } from '../journal/reading-place.ts';
+import type { SharedCommits } from '../journal/shared-commits.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { timeOrderedId } from '../lib/ids.ts';
 import { monotonicMs, SECOND_MS } from '../lib/time.ts';
@@ -9,9 +11,8 @@ import { listEvents, type Position } from '../payments/events/list.ts';
 import type { Database, Reader } from '../store/database.ts';
 import { DELIVERY_ID_PREFIX, type Delivery } from './delivery.ts';
 import { addDeliveries, numbersQueued } from './delivery-queries.ts';
-import { type Endpoint, takes } from './endpoint.ts';
-import { advanceQueue, findQueue, leaseQueue, othersWithUrl, queuesOf, releaseQueue } from './queries.ts';
-import type { SharedCommits } from './shared-commits.ts';
+import { type Endpoint, type Queue, takes } from './endpoint.ts';
+import { findQueue, othersWithUrl, QUEUES, queuesOf } from './queries.ts';
 
 /** A node that died is replaced after this, and the second between two looks. */
 export const LEASE_MS = 24 * SECOND_MS;
@@ -50,7 +51,8 @@ export class EndpointQueue {
   async lease(): Promise<boolean> {
     const ends = monotonicMs() + LEASE_MS;
     const queue = await this.#commits.commit((transaction) => {
-      return leaseQueue(transaction, this.#endpoint.id, this.#node, transaction.now + LEASE_MS);
+      const until = transaction.now + LEASE_MS;
+      return leasePlace<Queue>(transaction, QUEUES, this.#endpoint.id, this.#node, until);
     }, this.#endpoint.id);
     this.#leaseEnds = queue ? ends : Number.NEGATIVE_INFINITY;
     if (queue) {
@@ -87,8 +89,8 @@ export class EndpointQueue {
       const { now } = transaction;
       // On PostgreSQL, what was read may be gone after a failover.
       if (last && !(await isThere(transaction, last))) return false;
-      const at = { endpoint_id: this.#endpoint.id, number };
-      if (!(await advanceQueue(transaction, at, this.#node, end.number))) return false;
+      const step = { from: number, to: end.number };
+      if (!(await advancePlace(transaction, QUEUES, this.#endpoint.id, this.#node, step))) return false;
       const isOthers = await sentByOthers(transaction, this.#endpoint, number, end.number);
       const taken = events.filter((one) => takes(this.#endpoint, one.event.type) && !isOthers(one));
       const rows = taken.map(
@@ -119,7 +121,7 @@ export class EndpointQueue {
     if (this.#leaseEnds === Number.NEGATIVE_INFINITY) return;
     this.#leaseEnds = Number.NEGATIVE_INFINITY;
     await this.#commits.commit((transaction) => {
-      return releaseQueue(transaction, this.#endpoint.id, this.#node);
+      return releasePlace(transaction, QUEUES, this.#endpoint.id, this.#node);
     }, this.#endpoint.id);
   }
 

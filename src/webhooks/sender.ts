@@ -1,5 +1,6 @@
 // Sends to one endpoint while there is something to do: queues its events and sends what is due, a few deliveries at once.
 import { isAsRecorded } from '../journal/record-row.ts';
+import type { SharedCommits } from '../journal/shared-commits.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Throttle } from '../web/throttle.ts';
 import { type AttemptNoted, attempt, noteAttempted, type Sending } from './deliver.ts';
@@ -10,7 +11,6 @@ import { storedReply } from './limits.ts';
 import { logAttempt } from './log-attempt.ts';
 import { findEndpoint } from './queries.ts';
 import { EndpointQueue } from './queue.ts';
-import type { SharedCommits } from './shared-commits.ts';
 import type { Slots } from './slots.ts';
 
 /** Attempts at once: of one endpoint, and of one that fails or never answered with success. */

@@ -3,8 +3,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { JournalListener } from '../journal/follow.ts';
 import type { Journal } from '../journal/journal.ts';
 import { newestEntry } from '../journal/queries.ts';
+import { endLeases } from '../journal/reading-place.ts';
+import { SharedCommits } from '../journal/shared-commits.ts';
 import { randomId } from '../lib/ids.ts';
 import { type Logger, Outage } from '../lib/log.ts';
+import { Rounds } from '../lib/rounds.ts';
 import { HOUR_MS, monotonicMs, SECOND_MS } from '../lib/time.ts';
 import { tenantsBetween } from '../payments/history-queries.ts';
 import { tenantName } from '../payments/queries.ts';
@@ -14,17 +17,14 @@ import { DELIVERIES_KEPT_MS } from './delivery.ts';
 import { removeDeliveries } from './delivery-queries.ts';
 import { ENDPOINT_ID_PREFIX, type Endpoint, receiverOf } from './endpoint.ts';
 import { replyThrottle, trialThrottle } from './limits.ts';
-import { dueEndpoints, endLeases, listEndpoints } from './queries.ts';
+import { dueEndpoints, listEndpoints, QUEUES } from './queries.ts';
 import { LEASE_MS } from './queue.ts';
 import { EndpointSender, type SendingNode } from './sender.ts';
-import { SharedCommits } from './shared-commits.ts';
 import { Slots } from './slots.ts';
 
 /** How often the history is looked at for what other nodes committed, and how often for deliveries that are due. */
 const LOOK_EVERY_MS = 200;
 const DUE_EVERY_MS = SECOND_MS;
-/** A commit of this node is looked at after this: those of the next moment come along. */
-const GATHER_MS = 50;
 /** Entries that are looked through for whose they are. Behind more, every endpoint looks for itself. */
 const LOOKED_THROUGH = 2000;
 /** How long a stop waits for attempts to end. */
@@ -53,10 +53,7 @@ export class WebhookWorker {
   #isSuspended: (merchantId: string) => boolean = () => false;
   #dueLookedAt = Number.NEGATIVE_INFINITY;
   #removedAt = Number.NEGATIVE_INFINITY;
-  #looking: Promise<void> | undefined;
-  /** Whether the next look is `GATHER_MS` away at most. */
-  #isSoon = false;
-  #timer: NodeJS.Timeout | undefined;
+  readonly #rounds = new Rounds(() => this.#look(), LOOK_EVERY_MS);
 
   constructor(sending: Sending & { journal: Journal }, log: Logger) {
     this.#sending = sending;
@@ -124,7 +121,7 @@ export class WebhookWorker {
   /** Begins to look, until stopped. Nothing is sent to a merchant while `isSuspended` says so of its id: its events wait. */
   start(isSuspended: (merchantId: string) => boolean): void {
     this.#isSuspended = isSuspended;
-    this.#timer = setTimeout(() => this.#look(), 0);
+    this.#rounds.start();
   }
 
   /** On SQLite one node serves a store, so the leases that a start finds are those of a node that was killed. */
@@ -133,25 +130,20 @@ export class WebhookWorker {
     if (database.engine === 'postgres' || this.#hasBegun) return;
     await journal.commitAside((transaction) => {
       transaction.glance();
-      return endLeases(transaction);
+      return endLeases(transaction, QUEUES);
     });
     this.#hasBegun = true;
   }
 
   /** Looks soon: something was committed. Further commits do not put the look off. */
   wake(): void {
-    if (this.#endpoints.size === 0 || !this.#timer || this.#looking || this.#isSoon) return;
-    clearTimeout(this.#timer);
-    this.#isSoon = true;
-    this.#timer = setTimeout(() => this.#look(), GATHER_MS);
+    if (this.#endpoints.size > 0) this.#rounds.wake();
   }
 
   /** Begins no more attempts, and waits up to two seconds for those that run. What is not finished then is sent again by the next node. */
   async stop(): Promise<void> {
     this.#ending = true;
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    await this.#looking;
+    await this.#rounds.stop();
     const senders = [...this.#senders.values()];
     for (const { sender } of senders) sender.wake();
     const ended = Promise.all(senders.map(({ end }) => end));
@@ -162,17 +154,11 @@ export class WebhookWorker {
     await ended;
   }
 
-  #look(): void {
-    this.#isSoon = false;
-    this.#looking = this.#round()
-      .then(() => {
-        const isWell = ![...this.#failing].some((id) => this.#endpoints.has(id));
-        if (isWell && this.#outage.ends()) this.#log.info('webhooks are delivered again');
-      }, this.#failed)
-      .finally(() => {
-        this.#looking = undefined;
-        if (!this.#ending) this.#timer = setTimeout(() => this.#look(), LOOK_EVERY_MS);
-      });
+  #look(): Promise<void> {
+    return this.#round().then(() => {
+      const isWell = ![...this.#failing].some((id) => this.#endpoints.has(id));
+      if (isWell && this.#outage.ends()) this.#log.info('webhooks are delivered again');
+    }, this.#failed);
   }
 
   readonly #failed = (error: unknown) => {

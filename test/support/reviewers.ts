@@ -56,6 +56,7 @@ export async function addReviewers(journal: Journal): Promise<void> {
         version: 1,
         created_at: transaction.now,
         updated_at: transaction.now,
+        letters: null,
       };
       transaction.insert(ADMINISTRATORS, row);
       const act = { actor: 'operator', request_id: null };

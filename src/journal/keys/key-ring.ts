@@ -16,7 +16,13 @@ export interface Cell {
 }
 
 /** What a MAC is for. Each has keys of its own, so that no MAC passes for another. */
-type Purpose = 'sign-in ticket' | 'device' | 'session seen' | 'passkey challenge' | 'checkout form';
+type Purpose =
+  | 'sign-in ticket'
+  | 'device'
+  | 'session seen'
+  | 'passkey challenge'
+  | 'checkout form'
+  | 'unsubscribe';
 
 /** What a store says of its keys. */
 export interface KeyOrders {

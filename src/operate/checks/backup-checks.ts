@@ -10,7 +10,7 @@ import { type Check, failed, ok, type Subject, skipped, type Verdict, warning } 
 import { isWithin, withinDeadline } from './remote-folder.ts';
 
 /** A day, and as long as a large backup takes. */
-const BACKUP_MAXIMUM_MS = 26 * HOUR_MS;
+export const BACKUP_MAXIMUM_MS = 26 * HOUR_MS;
 /** How far the clock of the machine that the folder is on may be ahead. */
 const AHEAD_MAXIMUM_MS = 5 * MINUTE_MS;
 const ENTRIES_MAXIMUM = 10_000;

@@ -5,6 +5,7 @@ import type { Clock } from '../../lib/time.ts';
 import type { MethodSettings } from '../../payments/methods/method.ts';
 import { type Database, DatabaseError } from '../../store/database.ts';
 import { hasStarted } from '../../store/open.ts';
+import type { mailServer } from '../settings/mail.ts';
 
 /** What a check comes to; `skipped` where there was nothing to look at. */
 export type CheckOutcome = 'ok' | 'warning' | 'failed' | 'skipped';
@@ -95,6 +96,8 @@ export interface InstallationSettings extends KeyPlace {
   statements: { folder: string | null };
   allow_root: boolean;
   metrics: { host: string; port: number } | null;
+  mail: Parameters<typeof mailServer>[0] | null;
+  mail_password: string | null;
   methods: readonly MethodSettings[];
   written: WhereWritten;
 }

@@ -8,6 +8,7 @@ import { CLOCK_CHECKS } from './clock-checks.ts';
 import { FILE_CHECKS } from './file-checks.ts';
 import { HOST_CHECKS } from './host-checks.ts';
 import { INDEX_CHECKS } from './index-checks.ts';
+import { MAIL_CHECKS } from './mail-check.ts';
 import { PLACE_CHECKS, READ_PLACE_CHECKS } from './place-checks.ts';
 import { PROCESS_CHECKS } from './process-checks.ts';
 import { SECRETS_CHECKS } from './secrets-checks.ts';
@@ -32,6 +33,7 @@ export const CHECKS: readonly Check[] = [
   ...LATER_SETTINGS_CHECKS,
   ...BACKUP_CHECKS,
   ...STATEMENT_FOLDER_CHECKS,
+  ...MAIL_CHECKS,
   ...LATER_STORE_CHECKS,
   ...SECRETS_CHECKS,
   ...HOST_CHECKS,

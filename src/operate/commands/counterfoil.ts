@@ -63,6 +63,7 @@ const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ['restore', async () => (await import('./restore.ts')).restoreCommand()],
   ['store', async () => (await import('./store-rescue.ts')).storeCommand()],
   ['webhooks', async () => (await import('./webhooks.ts')).webhooksCommand()],
+  ['mail', async () => (await import('./mail.ts')).mailCommand()],
   ['secrets', async () => (await import('./secrets.ts')).secretsCommand()],
   ['statements', async () => (await import('./statements.ts')).statementsCommand()],
 ]);

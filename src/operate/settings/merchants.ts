@@ -1,9 +1,12 @@
 // The settings of merchants and of their keys.
 import { z } from 'zod';
+import { isEmailAddress, textFault } from '../../lib/text.ts';
 import { webAddressFault } from '../../lib/web-address.ts';
+import { CUSTOMER_LETTERS, MERCHANT_LETTERS } from '../../mail/letter.ts';
 import { keyNameFault } from '../../merchants/api-keys.ts';
 import { businessNameFault } from '../../merchants/business-name.ts';
 import { isWholeKey } from '../../merchants/merchant.ts';
+import { particularsShape } from '../../merchants/particulars.ts';
 import { CONTACT_CHECK, CONTACT_FAULT, isContact, perSecond } from './parts.ts';
 import { merchantWebhooksSchema } from './webhook-endpoints.ts';
 
@@ -82,6 +85,18 @@ export const merchantSchema = z.strictObject({
     .optional()
     .describe('Where customers get help with a payment; shown at checkout.')
     .meta({ check: CONTACT_CHECK }),
+  email: z
+    .string()
+    .refine((text) => isEmailAddress(text) && !textFault(text, 254), 'must be an e-mail address')
+    .optional()
+    .describe('Where letters to this merchant go; never shown to customers.')
+    .meta({ check: 'e-mail address' }),
+  ...particularsShape,
+  letters_off: z
+    .array(z.enum([...CUSTOMER_LETTERS, ...MERCHANT_LETTERS]))
+    .optional()
+    .describe(particularsShape.letters_off.description!)
+    .meta({ check: 'names of letters' }),
   try_out: z
     .boolean()
     .default(false)

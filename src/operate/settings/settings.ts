@@ -4,6 +4,7 @@ import { isCurrency, parseAmount } from '../../lib/money.ts';
 import { METHOD_GROUPS, methodsSchema } from '../../payments/methods/settings.ts';
 import { termsSettings } from '../../payments/settings.ts';
 import { hostsFault } from '../../store/connection-string.ts';
+import { mailSchema } from './mail.ts';
 import { keySchema, merchantLimitsSchema, merchantSchema } from './merchants.ts';
 import {
   metricsSchema,
@@ -141,6 +142,12 @@ export const configurationSchema = z.strictObject({
     .describe('Where Prometheus reads measurements, at /metrics; nowhere when left out.'),
   statements: statementsSchema.prefault({}).describe('How bank statements are kept.'),
   webhooks: webhooksSchema.prefault({}).describe('Where events of payments may be sent to merchants.'),
+  mail: mailSchema
+    .nullable()
+    .default(null)
+    .describe(
+      'How letters to customers, merchants and administrators leave ([mail.md](mail.md)). Without it no letter is sent; in development they lie at `/dev/mail`.',
+    ),
   tls: tlsSchema
     .nullable()
     .default(null)
@@ -214,6 +221,7 @@ const GROUPS: Readonly<Record<string, { shape: object }>> = {
   admin: placeSchema,
   metrics: metricsSchema,
   security: securitySchema,
+  mail: mailSchema as unknown as { shape: object },
   tls: tlsSchema,
   statements: statementsSchema,
   webhooks: webhooksSchema,

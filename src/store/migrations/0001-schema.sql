@@ -69,7 +69,8 @@ create table administrators (
   salt text not null,
   version bigint not null,
   created_at bigint not null,
-  updated_at bigint not null
+  updated_at bigint not null,
+  letters text
 ) /*sqlite without rowid */;
 
 create table passkeys (
@@ -131,7 +132,8 @@ create table merchants (
   salt text not null,
   version bigint not null,
   created_at bigint,
-  updated_at bigint not null
+  updated_at bigint not null,
+  particulars text
 ) /*sqlite without rowid */;
 -- Finds the merchants of the last minute: who registers may not look like one that another node made a moment ago.
 create index merchants_by_age on merchants (created_at);
@@ -395,3 +397,29 @@ create table webhook_attempts (
   reply text,
   primary key (delivery_id, number)
 ) /*sqlite without rowid */;
+
+-- Letters that leave by mail, and where their worker has come to in the history: no entry tells of them. A letter holds no words and no address.
+create table letter_queues (
+  name text /*postgres collate "C" */ primary key,
+  number bigint not null,
+  leased_by text,
+  leased_until bigint not null default 0
+) /*sqlite without rowid */;
+
+create table letters (
+  id text /*postgres collate "C" */ primary key,
+  kind text not null,
+  about text /*postgres collate "C" */ not null,
+  merchant_id text,
+  recipient text not null,
+  once text /*postgres collate "C" */ not null,
+  status text not null,
+  created_at bigint not null,
+  due_at bigint,
+  attempts bigint not null default 0,
+  answer text,
+  sent_at bigint
+) /*sqlite without rowid */;
+create unique index letters_once on letters (once);
+create index letters_due on letters (due_at, id) where due_at is not null;
+create index letters_about on letters (about, id);

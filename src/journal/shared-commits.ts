@@ -1,7 +1,8 @@
-// Gathers what the worker of a node writes into few commits, because each costs a flush that payments wait for.
-import type { Journal } from '../journal/journal.ts';
-import type { Transaction, Work } from '../journal/transaction.ts';
+// Gathers what a worker of a node writes into few commits, because each costs a flush that payments wait for.
+
 import { monotonicMs } from '../lib/time.ts';
+import type { Journal } from './journal.ts';
+import type { Transaction, Work } from './transaction.ts';
 
 /** Between two commits of the worker: 33 a second at most, beside some hundreds of payments. */
 const BETWEEN_MS = 30;

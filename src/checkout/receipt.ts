@@ -1,0 +1,101 @@
+// The receipt of an approved payment: what a bookkeeper needs, and the number by which anyone can check that it was issued here.
+import { entriesOf, entriesWithAction, findSeal, sealHolding } from '../journal/queries.ts';
+import type { Html } from '../lib/html.ts';
+import { base32Digest } from '../lib/ids.ts';
+import { isSame } from '../lib/secrets.ts';
+import type { Profile } from '../merchants/merchant.ts';
+import { isPaymentId, type Payment } from '../payments/payment.ts';
+import { findPayment } from '../payments/queries.ts';
+import { arrivalsOf } from '../review/review.ts';
+import type { Reader } from '../store/database.ts';
+import type { Words } from '../web/markup/languages.ts';
+import type { TermPair } from '../web/markup/parts.ts';
+import { nameOfMethod } from './parts.ts';
+
+/** Characters of the code: 60 bits. */
+const CODE_CHARACTERS = 12;
+/** Of one seal. A commit holds fewer. */
+const ENTRIES_MAXIMUM = 10_000;
+const APPROVED = 'payment.approved';
+
+export interface IssuedReceipt {
+  /** `1042-7kq2-m9xt-4hbd`: the number of the seal that holds the approval, and a code. */
+  number: string;
+  /** When the payment was approved, in milliseconds since 1970. */
+  approvedAt: number;
+}
+
+/**
+ * The code of a receipt. It is made of the payment's id, which only its readers have, and of the seal over the approval, so it needs no
+ * key and stays the same for as long as the history is the same.
+ */
+function codeOf(paymentId: string, entry: number, sealHash: string): string {
+  const code = base32Digest(`receipt ${paymentId} ${entry} ${sealHash}`, CODE_CHARACTERS);
+  return code.replace(/(.{4})(?=.)/g, '$1-');
+}
+
+/** The receipt of a payment; undefined if it is not approved. Throws `DatabaseError`. */
+export async function receiptOf(
+  database: Reader,
+  { id, status }: Payment,
+): Promise<IssuedReceipt | undefined> {
+  if (status !== 'approved') return undefined;
+  const approval = (await entriesOf(database, id)).findLast(({ action }) => action === APPROVED);
+  const seal = approval && (await sealHolding(database, approval.number));
+  if (!approval || !seal) return undefined;
+  return { number: `${seal.number}-${codeOf(id, approval.number, seal.hash)}`, approvedAt: approval.at };
+}
+
+/**
+ * The payment whose receipt has a number, with when it was approved. Undefined for any number that was never issued. Throws
+ * `DatabaseError`.
+ */
+export async function paymentWithReceipt(
+  database: Reader,
+  number: string,
+): Promise<{ payment: Payment; approvedAt: number } | undefined> {
+  const [, sealNumber, code] = /^(\d{1,15})-(.{14})$/.exec(asWritten(number)) ?? [];
+  const seal = sealNumber === undefined ? undefined : await findSeal(database, Number(sealNumber));
+  if (!seal) return undefined;
+  const entries = await entriesWithAction(
+    database,
+    [APPROVED],
+    seal.first_entry - 1,
+    seal.last_entry,
+    ENTRIES_MAXIMUM,
+  );
+  const entry = entries.find(
+    ({ number, subject }) => isPaymentId(subject) && isSame(code!, codeOf(subject, number, seal.hash)),
+  );
+  const payment = entry && (await findPayment(database, entry.subject));
+  return payment?.status === 'approved' ? { payment, approvedAt: entry!.at } : undefined;
+}
+
+/** A number as it was issued: people type capitals, other dashes and spaces. */
+const asWritten = (text: string): string =>
+  text
+    .trim()
+    .toLowerCase()
+    .replace(/[\s\u2010-\u2015_]+/g, '-');
+
+/** What a receipt says beside what every page of a payment does. */
+export function receiptRows(
+  { payment, words, profile }: { payment: Payment; words: Words; profile: Profile },
+  { number, approvedAt }: IssuedReceipt,
+): [Html, Html | string][] {
+  const { legal_name, address, tax_id } = profile.particulars ?? {};
+  const details = payment.payment_details === null ? {} : JSON.parse(payment.payment_details);
+  const paidOn = arrivalsOf(payment).at(-1)?.received_on;
+  const rows: TermPair[] = [
+    [words.html('receipt.number'), number],
+    [words.html('receipt.to'), legal_name ?? payment.merchant_name],
+    [words.html('receipt.address'), address ?? null],
+    [words.html('receipt.tax'), tax_id ?? null],
+    [words.html('receipt.paid'), paidOn === undefined ? null : words.day(paidOn)],
+    [words.html('fact.decided'), words.moment(approvedAt)],
+    [words.html('fact.method'), details.type === undefined ? null : nameOfMethod(words, details)],
+    [words.html('fact.payer_name'), details.payer_name ?? details.transfer_name ?? null],
+    [words.html('receipt.reference'), details.transfer_reference ?? null],
+  ];
+  return rows.filter((row): row is [Html, Html | string] => row[1] !== null);
+}

@@ -1,0 +1,24 @@
+// Which letters a merchant and an administrator want. What nothing was chosen of is as said here.
+import { z } from 'zod';
+import type { Administrator } from '../administrators/administrator.ts';
+import type { Profile } from '../merchants/merchant.ts';
+import type { LetterKind } from './letter.ts';
+
+/** Whether a merchant wants a letter, to its customers or to itself. Reminders are asked for by `remind_days`. */
+export const wants = ({ particulars }: Profile, kind: LetterKind): boolean =>
+  kind === 'reminder' ? (particulars?.remind_days ?? 0) > 0 : !particulars?.letters_off?.includes(kind);
+
+const administratorChoices = z.object({
+  /** How often the digest of the queue comes, at most. */
+  digest: z.enum(['hour', 'day', 'never']).default('day'),
+  /** At which hour of the day, in the time zone of the installation. */
+  hour: z.int().min(0).max(23).default(8),
+  /** How many payments must wait. */
+  least: z.int().min(1).max(10_000).default(1),
+  /** Whether alerts about the installation come. */
+  alerts: z.boolean().default(true),
+});
+type AdministratorChoices = z.output<typeof administratorChoices>;
+
+export const choicesOf = ({ letters }: Pick<Administrator, 'letters'>): AdministratorChoices =>
+  administratorChoices.parse(letters === null ? {} : JSON.parse(letters));

@@ -1,0 +1,170 @@
+// Composes a letter when it is to leave: reads what it is about as that is now, and says why it does not leave if it is true no more.
+import { findAdministrator } from '../../administrators/queries.ts';
+import { receiptOf } from '../../checkout/receipt.ts';
+import type { KeyRing } from '../../journal/keys/key-ring.ts';
+import { momentsIn } from '../../lib/moments.ts';
+import { isEmailAddress } from '../../lib/text.ts';
+import type { Clock } from '../../lib/time.ts';
+import type { Directory } from '../../merchants/directory.ts';
+import { findKey } from '../../merchants/queries.ts';
+import type { Offer } from '../../payments/methods/offer.ts';
+import { asOf, type Payment } from '../../payments/payment.ts';
+import { findPayment } from '../../payments/queries.ts';
+import { isPaymentAsRecorded } from '../../payments/record.ts';
+import { customerEmail, emailOf } from '../../payments/send-link.ts';
+import type { QueueCount } from '../../review/queries.ts';
+import type { Database } from '../../store/database.ts';
+import { Languages } from '../../web/markup/languages.ts';
+import { findEndpoint, findQueue } from '../../webhooks/queries.ts';
+import { choicesOf, wants } from '../choices.ts';
+import {
+  type CustomerLetter,
+  isCustomerLetter,
+  isMerchantLetter,
+  type Letter,
+  type MerchantLetter,
+} from '../letter.ts';
+import { isSendable, type Message } from '../message.ts';
+import { unsubscribeUrl } from '../unsubscribe.ts';
+import type { Composed } from '../worker.ts';
+import { customerLetter, overtaken } from './customer.ts';
+import { type LetterContent, letterHtml, letterText } from './markup.ts';
+import { alertLetter, digestLetter, endpointLetter, keyLetter, PRODUCT, paymentLetter } from './staff.ts';
+
+interface ComposeParts {
+  database: Database;
+  clock: Clock;
+  directory: Directory;
+  offer: Offer;
+  ring: KeyRing;
+  timeZone: string;
+  /** The address that letters are sent from. */
+  from: string;
+  checkoutBaseUrl: string;
+  consoleBaseUrl: string;
+  /** Whether letters about test payments go to their customers, as in development. */
+  writesOfTests: boolean;
+  queue(): Promise<QueueCount>;
+}
+
+type Addressed = {
+  to: string;
+  name: string;
+  replyTo?: string | null;
+  content: LetterContent;
+  unsubscribe?: string;
+};
+type Addressing = Addressed | { withdrawn: string };
+
+/** Returns the function that composes letters. It throws `DatabaseError` and `HistoryBroken`. */
+export const composer =
+  (parts: ComposeParts) =>
+  async (letter: Letter): Promise<Composed> => {
+    const { kind } = letter;
+    const addressed = isCustomerLetter(kind)
+      ? await toCustomer(parts, letter, kind)
+      : isMerchantLetter(kind)
+        ? await toMerchant(parts, letter, kind)
+        : await toAdministrator(parts, letter);
+    if ('withdrawn' in addressed) return addressed;
+    return isSendable(addressed.to)
+      ? messageOf(letter, parts, addressed)
+      : { withdrawn: 'The address cannot be written to' };
+  };
+
+export function messageOf(
+  { id, created_at }: Pick<Letter, 'id' | 'created_at'>,
+  { from }: Pick<ComposeParts, 'from'>,
+  { to, name, replyTo = null, content, unsubscribe }: Addressed,
+): Message {
+  return {
+    ...{ id, to, replyTo, at: created_at },
+    from: { name, address: from },
+    subject: content.subject,
+    html: letterHtml(content),
+    text: letterText(content),
+    unsubscribeUrl: unsubscribe ?? null,
+  };
+}
+
+/** The payment that a letter is about, if it is as the history says. */
+async function paymentOf({ database, clock }: ComposeParts, { about }: Letter): Promise<Payment | undefined> {
+  const payment = await findPayment(database, about);
+  return payment && (await isPaymentAsRecorded(database, payment)) ? asOf(payment, clock.now()) : undefined;
+}
+
+const UNTOLD = { withdrawn: 'The payment is not as the history says' };
+
+async function toCustomer(parts: ComposeParts, letter: Letter, kind: CustomerLetter): Promise<Addressing> {
+  const { database, directory, offer, timeZone, checkoutBaseUrl, writesOfTests } = parts;
+  const payment = await paymentOf(parts, letter);
+  if (!payment) return UNTOLD;
+  const { merchant_id, merchant_name, mode, locale } = payment;
+  const profile = directory.profile(merchant_id);
+  const why = overtaken(kind, payment);
+  if (why !== undefined) return { withdrawn: why };
+  if (!wants(profile, kind)) return { withdrawn: 'The merchant does not want it' };
+  if (directory.isSuspended(merchant_id)) return { withdrawn: 'The merchant is suspended' };
+  const to = kind === 'link' || kind === 'new_link' ? customerEmail(payment) : emailOf(payment);
+  if (to === undefined) return { withdrawn: 'The payment has no email address' };
+  if (mode === 'test' && !writesOfTests && to.toLowerCase() !== profile.email?.toLowerCase())
+    return { withdrawn: 'Letters about test payments go to the address of the merchant alone' };
+  const words = Languages.in(timeZone).choose(locale, languageOf(payment));
+  const receipt = kind === 'receipt' ? await receiptOf(database, payment) : undefined;
+  const content = customerLetter(kind, { payment, profile, words, offer, checkoutBaseUrl, receipt });
+  const replyTo = profile.support !== null && isEmailAddress(profile.support) ? profile.support : null;
+  return { to, name: merchant_name, replyTo, content };
+}
+
+/** The language in which the customer filled in the form. */
+const languageOf = ({ submission }: Payment) =>
+  (JSON.parse(submission ?? '{}') as { language?: string }).language;
+
+const told = ({ timeZone, consoleBaseUrl }: ComposeParts) => ({
+  money: (minor: number, currency: string) => Languages.in(timeZone).choose('en').money(minor, currency),
+  moment: (ms: number) => momentsIn(timeZone).moment(ms),
+  consoleUrl: `${consoleBaseUrl}/console`,
+});
+
+async function toMerchant(parts: ComposeParts, letter: Letter, kind: MerchantLetter): Promise<Addressing> {
+  const { database, directory } = parts;
+  const profile = directory.profile(letter.merchant_id!);
+  const merchant = directory.merchant(letter.merchant_id!);
+  if (!merchant || !profile.email) return { withdrawn: 'The merchant has no email address' };
+  if (!wants(profile, kind)) return { withdrawn: 'The merchant does not want it' };
+  const to = { to: profile.email, name: PRODUCT };
+  if (kind === 'key_made') {
+    const key = await findKey(database, letter.about);
+    return key
+      ? { ...to, content: keyLetter(merchant.name, key, told(parts)) }
+      : { withdrawn: 'The key is gone' };
+  }
+  if (kind === 'webhook_failing') {
+    const endpoint = await findEndpoint(database, letter.about);
+    const since = (await findQueue(database, letter.about))?.failing_since ?? null;
+    if (!endpoint || since === null) return { withdrawn: 'The endpoint answers again' };
+    return { ...to, content: endpointLetter(merchant.name, endpoint, since, told(parts)) };
+  }
+  const payment = await paymentOf(parts, letter);
+  if (!payment) return UNTOLD;
+  if (kind === 'needs_attention' && payment.status !== 'requires_review')
+    return { withdrawn: 'The payment was decided' };
+  return { ...to, content: paymentLetter(kind, payment, told(parts)) };
+}
+
+async function toAdministrator(parts: ComposeParts, { kind, recipient, about }: Letter): Promise<Addressing> {
+  const { database, ring, checkoutBaseUrl, queue } = parts;
+  const reader = await findAdministrator(database, recipient);
+  if (!reader || reader.disabled_at !== null) return { withdrawn: 'The administrator is gone' };
+  const choices = choicesOf(reader);
+  const to = { to: reader.email, name: PRODUCT };
+  if (kind !== 'queue_digest')
+    return choices.alerts
+      ? { ...to, content: alertLetter(about as 'backup_old', told(parts)) }
+      : { withdrawn: 'The administrator does not want it' };
+  const waiting = await queue();
+  if (choices.digest === 'never' || waiting.count < choices.least)
+    return { withdrawn: 'Fewer payments wait than the administrator wants to know of' };
+  const unsubscribe = unsubscribeUrl(ring, checkoutBaseUrl, reader.id);
+  return { ...to, content: digestLetter(waiting, told(parts)), unsubscribe };
+}

@@ -1,0 +1,176 @@
+// The letters to a payment's customer: what each says, in the same words as the payment's page, from what is known when it leaves.
+import { dueOf } from '../../checkout/due.ts';
+import { instructionRows } from '../../checkout/instructions.ts';
+import { moneyKnown, moneySentences } from '../../checkout/money.ts';
+import { nameOfMethod, shownStatus } from '../../checkout/parts.ts';
+import { type IssuedReceipt, receiptRows } from '../../checkout/receipt.ts';
+import { stateOf } from '../../checkout/state-page.ts';
+import { type Html, html } from '../../lib/html.ts';
+import type { Profile } from '../../merchants/merchant.ts';
+import type { Offer } from '../../payments/methods/offer.ts';
+import type { Payment } from '../../payments/payment.ts';
+import { checkoutUrl } from '../../payments/present.ts';
+import type { Key, Words } from '../../web/markup/languages.ts';
+import type { CustomerLetter } from '../letter.ts';
+import { type LetterContent, unlinked } from './markup.ts';
+
+interface CustomerSubject {
+  payment: Payment;
+  profile: Profile;
+  words: Words;
+  offer: Pick<Offer, 'transferFor'>;
+  /** Without a slash at its end. */
+  checkoutBaseUrl: string;
+  /** Of an approved payment. */
+  receipt: IssuedReceipt | undefined;
+}
+
+/** What makes a letter true no more: why it does not leave. */
+export function overtaken(kind: CustomerLetter, payment: Payment): string | undefined {
+  const { status, announced_at, received_minor } = payment;
+  const isIn = (...some: Payment['status'][]) => some.includes(status);
+  switch (kind) {
+    case 'link':
+    case 'new_link':
+      return isIn('pending') ? undefined : `The payment is ${status}`;
+    case 'reminder':
+      return isIn('pending') && announced_at === null && received_minor === null
+        ? undefined
+        : 'The payment is not waited for any more';
+    case 'details_received':
+      return isIn('requires_review') && payment.payment_details !== null
+        ? undefined
+        : 'What was sent was decided or taken back';
+    case 'money_found':
+      return isIn('approved', 'rejected') || received_minor === null
+        ? 'The payment was decided, or the money taken back'
+        : undefined;
+    case 'receipt':
+      return isIn('approved') ? undefined : `The payment is ${status}`;
+    case 'not_accepted':
+      return isIn('rejected') ? undefined : `The payment is ${status}`;
+    case 'cancelled':
+      return isIn('cancelled') ? undefined : `The payment is ${status}`;
+  }
+}
+
+/** The letter of a kind that `overtaken` has nothing against. */
+export function customerLetter(kind: CustomerLetter, subject: CustomerSubject): LetterContent {
+  const { profile, words, checkoutBaseUrl } = subject;
+  const merchant = unlinked(subject.payment.merchant_name);
+  // Everything below shows the name in a form of which no program makes a link.
+  const payment = { ...subject.payment, merchant_name: merchant };
+  const { id, merchant_reference, description, mode } = payment;
+  const amount = words.money(payment.amount_minor, payment.currency);
+  const said = { ...subject, payment, amount };
+  const parts = kind in ASKING ? asking(kind as keyof typeof ASKING, said) : telling(kind, said);
+  const name = subject.payment.merchant_name;
+  const support = profile.support;
+  return {
+    language: words,
+    brand: name,
+    amount,
+    test: mode === 'test' ? words.html('test') : undefined,
+    ...parts,
+    subject:
+      words.text(`mail.${kind}.subject` as Key, {
+        merchant: name,
+        amount,
+        day: plainDay(words, payment.pay_by),
+      }) + (merchant_reference === null ? '' : ` (${merchant_reference})`),
+    quotes: [
+      ...(parts.quotes ?? []),
+      ...(description === null ? [] : [{ from: words.html('mail.quoted', { merchant }), text: description }]),
+    ],
+    facts: [
+      ...(merchant_reference === null
+        ? []
+        : [[words.html('fact.reference'), unlinked(merchant_reference)] as [Html, string]]),
+      ...(parts.facts ?? []),
+      [words.html('fact.payment'), id],
+    ],
+    button: {
+      label: words.html(
+        kind === 'receipt' ? 'mail.receipt.button' : kind in ASKING ? 'mail.link.button' : 'mail.button',
+      ),
+      url: checkoutUrl(checkoutBaseUrl, id),
+      hint: words.html('mail.address'),
+    },
+    notes: [
+      support === null
+        ? words.html('help.text', { merchant })
+        : words.html('help.contact', { merchant, contact: support }),
+      words.html('mail.why', { merchant }),
+    ],
+  };
+}
+
+type Said = CustomerSubject & { amount: string };
+type Parts = Pick<LetterContent, 'heading' | 'paragraphs' | 'quotes' | 'facts'>;
+
+const plainDay = (words: Words, day: string): string =>
+  words
+    .day(day)
+    .toString()
+    .replace(/<[^>]*>/g, '');
+
+/** Letters that ask for money, with their first sentences. */
+const ASKING = {
+  link: 'mail.link.lead',
+  new_link: 'mail.new_link.lead',
+  reminder: 'mail.reminder.lead',
+} as const satisfies Partial<Record<CustomerLetter, Key>>;
+
+function asking(kind: keyof typeof ASKING, { payment, words, amount }: Said): Parts {
+  const merchant = payment.merchant_name;
+  const day = words.day(payment.pay_by);
+  return {
+    heading: words.html('pending.heading', { merchant }),
+    paragraphs: [
+      words.html(ASKING[kind], { merchant, amount, day }),
+      words.html('pending.next', { merchant }),
+    ],
+    facts: [[words.html('fact.pay_by'), day]],
+  };
+}
+
+/** Letters that tell what became of a payment. */
+function telling(kind: CustomerLetter, said: Said): Parts {
+  const { payment, words, amount, offer, receipt, profile } = said;
+  const merchant = payment.merchant_name;
+  const money = moneyKnown(payment);
+  const shown = shownStatus(payment);
+  const heading: Key =
+    kind === 'money_found' || shown === 'pending' ? 'mail.money_found.heading' : stateOf(shown, money)[1];
+  const due = dueOf(payment, offer);
+  const instructions = due?.instructions;
+  const rest = due && { ...said, payment: due.payment };
+  const own = payment.status_reason === 'cancelled_by_customer';
+  const next: Record<string, Html> = {
+    details_received: words.html('mail.follow'),
+    money_found: words.html('mail.follow'),
+    receipt: words.html('mail.receipt.next'),
+    not_accepted: words.html('rejected.next', { merchant }),
+    cancelled: own ? words.html('mail.cancelled.own') : words.html('cancelled.by_merchant', { merchant }),
+  };
+  const message = kind === 'not_accepted' ? payment.review_message : null;
+  return {
+    heading: words.html(heading, { merchant, amount }),
+    paragraphs: [moneySentences(said, money), next[kind]!],
+    quotes: message === null ? [] : [{ from: words.html('rejected.message', { merchant }), text: message }],
+    facts: [
+      ...(kind === 'receipt' && receipt ? receiptRows({ payment, words, profile }, receipt) : methodOf(said)),
+      ...(rest && instructions?.kind === 'transfer'
+        ? instructionRows(rest, instructions).map(([term, value, , beside]): [Html | string, string] => [
+            term,
+            beside ? `${value} ${beside}` : value!,
+          ])
+        : []),
+    ],
+  };
+}
+
+function methodOf({ payment, words }: Said): [Html, Html][] {
+  if (payment.payment_details === null) return [];
+  return [[words.html('fact.method'), html`${nameOfMethod(words, JSON.parse(payment.payment_details))}`]];
+}

@@ -1,0 +1,31 @@
+// How often links are sent by hand or by a server: few enough that the service is of no use for writing to strangers.
+import { OperationalError } from '../lib/errors.ts';
+import { type Clock, HOUR_MS } from '../lib/time.ts';
+import type { Payment } from '../payments/payment.ts';
+import { customerEmail } from '../payments/send-link.ts';
+import { Throttle, wholeSeconds } from '../web/throttle.ts';
+
+/** Links in an hour, by each node: of one payment, to one address, and of one merchant. */
+const AN_HOUR = { payment: 3, address: 10, merchant: 500 };
+
+/** Returns the function that counts a link that is sent. It throws `rate_limited` for one too many. */
+export function linkLimit(clock: Clock): (payment: Payment) => void {
+  const throttle = new Throttle<Payment>(clock, HOUR_MS, [
+    { nameOf: ({ id }) => id, maximum: AN_HOUR.payment },
+    { nameOf: (payment) => customerEmail(payment)!.toLowerCase(), maximum: AN_HOUR.address },
+    { nameOf: ({ merchant_id }) => merchant_id, maximum: AN_HOUR.merchant },
+  ]);
+  return (payment) => {
+    const waitMs = throttle.count(payment);
+    if (waitMs === 0) return;
+    const extra = { retryAfterS: wholeSeconds(waitMs), limit: 'letters' } as const;
+    throw new OperationalError(
+      'rate_limited',
+      'Too many links were sent in an hour. Try again later.',
+      extra,
+    );
+  };
+}
+
+export const mailIsOff = (): OperationalError =>
+  new OperationalError('conflict', 'Mail is off: the operator of this service has set no mail server.');

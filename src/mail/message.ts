@@ -1,0 +1,45 @@
+// A letter as it leaves, what carries it, and what an attempt comes to.
+import { harmlessText, isEmailAddress, textFault } from '../lib/text.ts';
+import { SECOND_MS } from '../lib/time.ts';
+
+/** After this an attempt is given up, wherever it is. */
+export const ATTEMPT_MS = 40 * SECOND_MS;
+
+/** A letter as it leaves. Text of other people stands in `subject`, names and bodies alone. */
+export interface Message {
+  /** The left part of the Message-ID. */
+  id: string;
+  from: { name: string; address: string };
+  to: string;
+  replyTo: string | null;
+  subject: string;
+  html: string;
+  text: string;
+  /** Where the reader's mail program posts to be sent no more of these (RFC 8058); null where that is not the custom. */
+  unsubscribeUrl: string | null;
+  /** Milliseconds since 1970. */
+  at: number;
+}
+
+/**
+ * What came of an attempt. `later` and `failed` are about this letter: the server does not take it for now, or never will. `away` is about
+ * the server: it is not there, or takes nothing from us.
+ */
+export interface AttemptAnswer {
+  is: 'sent' | 'later' | 'failed' | 'away';
+  /** The server's own words, or what went wrong. */
+  words: string;
+}
+
+export interface MailTransport {
+  /** Sends a letter once. Throws nothing. */
+  send(message: Message): Promise<AttemptAnswer>;
+}
+
+/** Whether the library is handed an address. Nothing but a plain address is: no list, group, name or route. */
+export const isSendable = (address: string): boolean =>
+  isEmailAddress(address) && textFault(address, 254) === undefined;
+
+/** Text of other people as a header takes it: on one line, without what turns its direction, at most 200 characters. */
+export const headerText = (text: string): string =>
+  [...harmlessText(text).replace(/\s+/gu, ' ')].slice(0, 200).join('');

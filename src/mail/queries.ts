@@ -1,0 +1,102 @@
+// The SQL about letters.
+
+import type { PlaceTable, ReadingPlace } from '../journal/reading-place.ts';
+import type { Transaction } from '../journal/transaction.ts';
+import { timeOrderedFloor, timeOrderedId } from '../lib/ids.ts';
+import type { Reader } from '../store/database.ts';
+import { marks } from '../store/table.ts';
+import { LETTER_ID_PREFIX, LETTERS, type Letter, type NewLetter } from './letter.ts';
+
+const LETTER = LETTERS.columnList;
+const REMOVED_AT_ONCE = 500;
+
+/** The one place in the history that letters are read from. */
+export const PLACES: PlaceTable = {
+  name: 'letter_queues',
+  key: 'name',
+  columnList: 'name, number, leased_by, leased_until',
+};
+export const PLACE = 'letters';
+
+export async function findPlace(database: Reader): Promise<ReadingPlace | undefined> {
+  const sql = `select ${PLACES.columnList} from letter_queues where name = ?`;
+  return (await database.query<ReadingPlace>(sql, PLACE))[0];
+}
+
+/** Makes the place, behind entry `number`, where there is none. */
+export function addPlace(transaction: Transaction, number: number): Promise<void> {
+  const sql = 'insert into letter_queues (name, number) values (?, ?) on conflict do nothing';
+  return transaction.measure(sql, PLACE, number);
+}
+
+/** Writes letters down, but for those that were before. */
+export async function addLetters(transaction: Transaction, letters: readonly NewLetter[]): Promise<void> {
+  const { now } = transaction;
+  if (letters.length === 0) return;
+  const row = "(?, ?, ?, ?, ?, ?, 'pending', ?, ?, 0)";
+  await transaction.measure(
+    `insert into letters (id, kind, about, merchant_id, recipient, once, status, created_at, due_at, attempts)
+     values ${letters.map(() => row).join(', ')} on conflict do nothing`,
+    ...letters.flatMap(({ kind, about, merchant_id, recipient, once }) => [
+      timeOrderedId(LETTER_ID_PREFIX, now),
+      ...[kind, about, merchant_id, recipient, once],
+      ...[now, now],
+    ]),
+  );
+}
+
+/** The letter that has been due longest at `now`. */
+export async function nextDue(database: Reader, now: number): Promise<Letter | undefined> {
+  const sql = `select ${LETTER} from letters where due_at <= ? order by due_at, id limit 1`;
+  return (await database.query<Letter>(sql, now))[0];
+}
+
+/** Writes what came of an attempt. */
+export function noteLetter(
+  transaction: Transaction,
+  { id, status, due_at, attempts, answer, sent_at }: Letter,
+): Promise<void> {
+  return transaction.measure(
+    'update letters set status = ?, due_at = ?, attempts = ?, answer = ?, sent_at = ? where id = ?',
+    ...[status, due_at, attempts, answer, sent_at, id],
+  );
+}
+
+/** Withdraws the letters of a kind to a recipient that wait to leave. */
+export function withdrawWaiting(
+  transaction: Transaction,
+  { kind, recipient }: Pick<Letter, 'kind' | 'recipient'>,
+  why: string,
+): Promise<void> {
+  return transaction.measure(
+    `update letters set status = 'withdrawn', due_at = null, answer = ? where kind = ? and recipient = ? and due_at is not null`,
+    ...[why, kind, recipient],
+  );
+}
+
+export function removeLettersAbout(transaction: Transaction, subjects: readonly string[]): Promise<void> {
+  return transaction.measure(`delete from letters where about in (${marks(subjects)})`, ...subjects);
+}
+
+/** Removes up to 500 letters that were made before `until`, in milliseconds since 1970. Returns how many. */
+export async function removeLettersBefore(transaction: Transaction, until: number): Promise<number> {
+  const rows = await transaction.query(
+    `delete from letters where id in (select id from letters where id < ? order by id limit ? + 0) returning id`,
+    timeOrderedFloor(LETTER_ID_PREFIX, until),
+    REMOVED_AT_ONCE,
+  );
+  return rows.length;
+}
+
+/** Letters newest first, those before the one with the id `before`; about one subject if given. */
+export function listLetters(
+  database: Reader,
+  { about, before = '~' }: { about?: string | undefined; before?: string | undefined },
+  limit: number,
+): Promise<Letter[]> {
+  return database.query<Letter>(
+    `select ${LETTER} from letters where id < ? ${about === undefined ? '' : 'and about = ?'} order by id desc limit ? + 0`,
+    ...[before, ...(about === undefined ? [] : [about])],
+    limit,
+  );
+}

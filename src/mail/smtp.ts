@@ -1,0 +1,147 @@
+// How letters leave: by one SMTP server (RFC 5321), a letter on a connection of its own, and what its answer means for the letter.
+import { format } from 'node:util';
+import type { SendMailOptions } from 'nodemailer';
+import { harmlessText } from '../lib/text.ts';
+import { SECOND_MS } from '../lib/time.ts';
+import {
+  ATTEMPT_MS,
+  type AttemptAnswer,
+  headerText,
+  isSendable,
+  type MailTransport,
+  type Message,
+} from './message.ts';
+
+/** How a mail server is reached. */
+export interface MailServer {
+  host: string;
+  port: number;
+  /** `starttls` and `implicit` never send in the clear. */
+  tls: 'starttls' | 'implicit' | 'none';
+  user: string | null;
+  password: string | null;
+}
+
+/** An attempt takes no longer than all of these together: see `ATTEMPT_MS`. */
+const CONNECTION_MS = 10 * SECOND_MS;
+const SILENCE_MS = 15 * SECOND_MS;
+const WORDS_MAXIMUM = 500;
+
+/** What failures of a connection mean, by the codes of Node and of the library. */
+const REASONS: Record<string, string> = {
+  EDNS: 'The name of the mail server is not known',
+  ENOTFOUND: 'The name of the mail server is not known',
+  ECONNREFUSED: 'The mail server refused the connection',
+  ETIMEDOUT: 'The mail server did not answer in time',
+  ETLS: 'The mail server and this program cannot agree on TLS',
+  ESOCKET: 'The connection to the mail server was lost',
+  ECONNECTION: 'The connection to the mail server was lost',
+};
+
+interface SmtpError extends Error {
+  code?: string;
+  command?: string;
+  responseCode?: number;
+  response?: string;
+}
+
+export class SmtpTransport implements MailTransport {
+  readonly #server: MailServer;
+
+  constructor(server: MailServer) {
+    this.#server = server;
+  }
+
+  async send(message: Message, trace?: (line: string) => void): Promise<AttemptAnswer> {
+    if (!isSendable(message.to)) return { is: 'failed', words: 'The address cannot be written to' };
+    const connection = await this.#connection(trace);
+    let timer: NodeJS.Timeout | undefined;
+    const tooLong = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(Object.assign(new Error(), { code: 'ETIMEDOUT' })), ATTEMPT_MS);
+    });
+    try {
+      const { response } = await Promise.race([connection.sendMail(optionsOf(message)), tooLong]);
+      return { is: 'sent', words: shortened(response) };
+    } catch (error) {
+      return judged(error as SmtpError);
+    } finally {
+      clearTimeout(timer);
+      connection.close();
+    }
+  }
+
+  /** Connects, signs in and goes. Returns what is wrong, or undefined. */
+  async look(): Promise<string | undefined> {
+    const connection = await this.#connection();
+    try {
+      await connection.verify();
+      return undefined;
+    } catch (error) {
+      return judged(error as SmtpError).words;
+    } finally {
+      connection.close();
+    }
+  }
+
+  async #connection(trace?: (line: string) => void) {
+    // Loaded when the first letter leaves: it takes a start a fifth of a second.
+    const { createTransport } = await import('nodemailer');
+    const { host, port, tls, user, password } = this.#server;
+    return createTransport({
+      ...{
+        host,
+        port,
+        secure: tls === 'implicit',
+        requireTLS: tls === 'starttls',
+        ignoreTLS: tls === 'none',
+      },
+      ...(user !== null && { auth: { user, pass: password ?? '' } }),
+      ...{ connectionTimeout: CONNECTION_MS, greetingTimeout: CONNECTION_MS, socketTimeout: SILENCE_MS },
+      ...{ disableFileAccess: true, disableUrlAccess: true },
+      ...(trace && { logger: tracer(trace), debug: true }),
+    });
+  }
+}
+
+/** The letter as the library takes it. Addresses are values, so that it parses none. */
+function optionsOf(message: Message): SendMailOptions {
+  const { id, from, to, replyTo, subject, html, text, unsubscribeUrl, at } = message;
+  return {
+    messageId: `<${id}@${from.address.slice(from.address.lastIndexOf('@') + 1)}>`,
+    date: new Date(at),
+    envelope: { from: from.address, to: [to] },
+    from: { name: headerText(from.name), address: from.address },
+    to: { name: '', address: to },
+    ...(replyTo !== null && isSendable(replyTo) && { replyTo: { name: '', address: replyTo } }),
+    subject: headerText(subject),
+    ...{ html, text },
+    headers: {
+      // RFC 3834: no program answers it.
+      'Auto-Submitted': 'auto-generated',
+      ...(unsubscribeUrl !== null && {
+        'List-Unsubscribe': { prepared: true, value: `<${unsubscribeUrl}>` },
+        'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
+      }),
+    },
+  };
+}
+
+const shortened = (words: string) => harmlessText(words).trim().slice(0, WORDS_MAXIMUM);
+
+/** What a failure says of the letter. Only what the server says of its recipient or of its text is about the letter. */
+function judged({ code = '', command = '', responseCode, response, message }: SmtpError): AttemptAnswer {
+  const words = shortened(response ?? REASONS[code] ?? (message || `The attempt failed: ${code}`));
+  const isAboutLetter = responseCode !== undefined && /^(RCPT TO|DATA)/.test(command);
+  if (!isAboutLetter) return { is: 'away', words };
+  return { is: responseCode >= 500 ? 'failed' : 'later', words };
+}
+
+/** Hands each line of the conversation on; the library leaves out passwords, and what is said of a letter's own text is left out here. */
+function tracer(trace: (line: string) => void) {
+  const marks: Record<string, string> = { server: '<', client: '>', network: '·', smtp: '·' };
+  const hear = ({ tnx = '' }: { tnx?: string }, ...parts: unknown[]) => {
+    if (Object.hasOwn(marks, tnx)) trace(`${marks[tnx]} ${harmlessText(format(...parts)).trim()}`);
+  };
+  const silent = () => {};
+  return { level: silent, trace: silent, debug: hear, info: hear, warn: hear, error: hear, fatal: hear };
+}

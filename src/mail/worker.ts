@@ -1,0 +1,275 @@
+// The worker that writes letters down and sends them: of all nodes the one that has the lease, one letter after another.
+import type { Journal } from '../journal/journal.ts';
+import { newestEntry } from '../journal/queries.ts';
+import {
+  advancePlace,
+  endLeases,
+  leasePlace,
+  type ReadingPlace,
+  releasePlace,
+} from '../journal/reading-place.ts';
+import { randomId } from '../lib/ids.ts';
+import { type Logger, Outage } from '../lib/log.ts';
+import { Rounds } from '../lib/rounds.ts';
+import { type Clock, HOUR_MS, MINUTE_MS, monotonicMs, SECOND_MS } from '../lib/time.ts';
+import type { Directory } from '../merchants/directory.ts';
+import type { Database } from '../store/database.ts';
+import { Throttle } from '../web/throttle.ts';
+import { isCustomerLetter, LETTERS_KEPT_MS, type Letter, TRIED_MS, waitAfter } from './letter.ts';
+import { ATTEMPT_MS, type AttemptAnswer, type MailTransport, type Message } from './message.ts';
+import { type News, readNews } from './news.ts';
+import {
+  addLetters,
+  addPlace,
+  findPlace,
+  nextDue,
+  noteLetter,
+  PLACE,
+  PLACES,
+  removeLettersAbout,
+  removeLettersBefore,
+  withdrawWaiting,
+} from './queries.ts';
+import type { Timed } from './timed.ts';
+
+/** How often the history is looked at, and how often letters that are due. */
+const LOOK_EVERY_MS = 200;
+const DUE_EVERY_MS = SECOND_MS;
+/** A node that died is replaced after this. An attempt begins only while the lease outlasts it. */
+const LEASE_MS = ATTEMPT_MS + 20 * SECOND_MS;
+/** Entries without news behind which the place is moved on. */
+const PASSED_OVER = 1000;
+/** After a server that is away, the next attempt waits a second, then twice as long each time, at most five minutes. */
+const AWAY_MAXIMUM_MS = 5 * MINUTE_MS;
+/** Letters that may leave in an hour: to one address, and for one merchant. What is more waits. */
+const AN_HOUR = { address: 20, merchant: 2000 };
+
+/** A letter's words, or why it is not to leave. */
+export type Composed = Message | { withdrawn: string };
+
+interface MailParts {
+  database: Database;
+  journal: Journal;
+  clock: Clock;
+  directory: Directory;
+  log: Logger;
+  transport: MailTransport;
+  compose(letter: Letter): Promise<Composed>;
+  timed: Timed;
+}
+
+export class MailWorker {
+  readonly #parts: MailParts;
+  readonly #node = randomId('node_');
+  readonly #rounds = new Rounds(() => this.#look(), LOOK_EVERY_MS);
+  readonly #outage = new Outage();
+  readonly #perHour: Throttle<{ to: string; merchant: string }>;
+  #leaseEnds = Number.NEGATIVE_INFINITY;
+  #hasBegun = false;
+  #hasEnded = false;
+  #seen = Number.NEGATIVE_INFINITY;
+  #dueLookedAt = Number.NEGATIVE_INFINITY;
+  #clockLookedAt = Number.NEGATIVE_INFINITY;
+  /** Attempts in a row that found the server away, and until when none is made, in milliseconds since 1970. */
+  #away = { count: 0, until: Number.NEGATIVE_INFINITY };
+  readonly counters = { sent: 0, retrying: 0, failed: 0 };
+
+  constructor(parts: MailParts) {
+    this.#parts = parts;
+    this.#perHour = new Throttle(parts.clock, HOUR_MS, [
+      { nameOf: ({ to }) => to.toLowerCase(), maximum: AN_HOUR.address },
+      { nameOf: ({ merchant }) => merchant, maximum: AN_HOUR.merchant },
+    ]);
+  }
+
+  start(): void {
+    this.#rounds.start();
+  }
+
+  /** Looks soon: something was committed. */
+  wake(): void {
+    this.#rounds.wake();
+  }
+
+  /** Begins no more attempts, and waits for the one that runs. */
+  async stop(): Promise<void> {
+    this.#hasEnded = true;
+    await this.#rounds.stop();
+    if (this.#isHeld)
+      await this.#commit((transaction) => releasePlace(transaction, PLACES, PLACE, this.#node)).catch(
+        () => {},
+      );
+  }
+
+  #look(): Promise<void> {
+    return this.#round().then(
+      () => {
+        if (this.#outage.ends()) this.#parts.log.info('letters are sent again');
+      },
+      (error) => {
+        if (this.#outage.begins())
+          this.#parts.log.warn({ err: error }, 'letters cannot be sent for now; it is tried again');
+      },
+    );
+  }
+
+  async #round(): Promise<void> {
+    const { clock } = this.#parts;
+    if (!this.#hasBegun) await this.#begin();
+    let hasNews = await this.#writeNews();
+    if (monotonicMs() - this.#clockLookedAt > MINUTE_MS || this.#clockLeapt()) {
+      this.#clockLookedAt = monotonicMs();
+      hasNews = (await this.#writeTimed()) || hasNews;
+    }
+    if (!hasNews && monotonicMs() - this.#dueLookedAt < DUE_EVERY_MS) return;
+    this.#dueLookedAt = monotonicMs();
+    while (!this.#hasEnded && clock.now() >= this.#away.until && (await this.#sendNext())) {}
+  }
+
+  #leaptAt = 0;
+  /** Whether the clock was moved on since the last round, as after a sleep of the machine. */
+  #clockLeapt(): boolean {
+    const before = this.#leaptAt;
+    this.#leaptAt = this.#parts.clock.now();
+    return this.#leaptAt - before > MINUTE_MS;
+  }
+
+  /** The first start begins at the end of the history: what happened before there was mail is not told. */
+  async #begin(): Promise<void> {
+    const { database } = this.#parts;
+    if (!(await findPlace(database))) {
+      const newest = await newestEntry(database);
+      await this.#commit((transaction) => addPlace(transaction, newest));
+    }
+    // On SQLite one node serves a store, so the lease that a start finds is that of a node that was killed.
+    if (database.engine === 'sqlite') await this.#commit((transaction) => endLeases(transaction, PLACES));
+    this.#hasBegun = true;
+  }
+
+  /** Writes down what the history has to tell. Returns whether there was something. */
+  async #writeNews(): Promise<boolean> {
+    const { database, directory, clock } = this.#parts;
+    const newest = await newestEntry(database);
+    if (newest === this.#seen) return false;
+    let found = false;
+    for (;;) {
+      const place = await findPlace(database);
+      if (!place || place.number >= newest || this.#isOthers(place)) break;
+      const reach = { after: place.number, until: newest, now: clock.now() };
+      const news = await readNews(database, directory, reach);
+      const isWorthIt =
+        news.letters.length > 0 || news.erased.length > 0 || news.end - place.number > PASSED_OVER;
+      if (!isWorthIt && !news.hasMore) break;
+      if (!(await this.#hold()) || !(await this.#write(place.number, news))) return found;
+      found ||= news.letters.length > 0;
+      if (!news.hasMore) break;
+    }
+    this.#seen = newest;
+    return found;
+  }
+
+  #write(from: number, { letters, erased, end }: News): Promise<boolean> {
+    return this.#commit(async (transaction) => {
+      if (!(await advancePlace(transaction, PLACES, PLACE, this.#node, { from, to: end }))) return false;
+      await addLetters(transaction, letters);
+      if (erased.length > 0) await removeLettersAbout(transaction, erased);
+      return true;
+    });
+  }
+
+  /** Writes down what the clock has to tell, and removes old letters. */
+  async #writeTimed(): Promise<boolean> {
+    const { database, clock, timed } = this.#parts;
+    const place = await findPlace(database);
+    if (!place || this.#isOthers(place)) return false;
+    const letters = await timed.letters(clock.now());
+    if (letters.length > 0 && (await this.#hold()))
+      await this.#commit(async (transaction) => {
+        // A digest that could not leave is replaced by the next.
+        for (const letter of letters.filter(({ kind }) => kind === 'queue_digest'))
+          await withdrawWaiting(transaction, letter, 'A newer digest takes its place');
+        await addLetters(transaction, letters);
+      });
+    const old = clock.now() - LETTERS_KEPT_MS;
+    while (
+      !this.#hasEnded &&
+      (await this.#commit((transaction) => removeLettersBefore(transaction, old))) > 0
+    ) {}
+    return letters.length > 0;
+  }
+
+  /** Sends the letter that is due longest. Returns whether there may be another. */
+  async #sendNext(): Promise<boolean> {
+    const { database, clock, compose, transport } = this.#parts;
+    const letter = await nextDue(database, clock.now());
+    if (!letter || !(await this.#hold())) return false;
+    const message = await compose(letter);
+    if ('withdrawn' in message) {
+      await this.#note({ ...letter, status: 'withdrawn', due_at: null, answer: message.withdrawn });
+      return true;
+    }
+    const counted = { to: message.to, merchant: letter.merchant_id ?? letter.recipient };
+    const waitMs = this.#perHour.waitMs(counted);
+    if (waitMs > 0) {
+      await this.#note({ ...letter, due_at: clock.now() + waitMs, answer: 'Too many letters in an hour' });
+      return true;
+    }
+    const answer = await transport.send(message);
+    if (answer.is === 'sent') this.#perHour.count(counted);
+    await this.#noteAnswer(letter, answer);
+    return true;
+  }
+
+  async #noteAnswer(letter: Letter, { is, words }: AttemptAnswer): Promise<void> {
+    const { log, clock } = this.#parts;
+    const now = clock.now();
+    const attempts = letter.attempts + 1;
+    const isLast = is === 'failed' || now - letter.created_at >= TRIED_MS;
+    const after =
+      is === 'sent'
+        ? ({ status: 'sent', due_at: null, sent_at: now } as const)
+        : isLast
+          ? ({ status: 'failed', due_at: null } as const)
+          : ({ status: 'retrying', due_at: now + waitAfter(attempts) } as const);
+    await this.#note({ ...letter, ...after, attempts, answer: words });
+    this.counters[after.status] += 1;
+    const count = is === 'away' ? this.#away.count + 1 : 0;
+    const until =
+      count === 0 ? Number.NEGATIVE_INFINITY : now + Math.min(AWAY_MAXIMUM_MS, SECOND_MS * 2 ** (count - 1));
+    this.#away = { count, until };
+    if (is === 'sent') return;
+    // The server's words may hold the address of the reader, so the log has them of letters to administrators alone.
+    const said = isCustomerLetter(letter.kind) ? {} : { words };
+    log.warn({ letter: letter.id, kind: letter.kind, attempts, ...said }, `a letter was not sent: ${is}`);
+  }
+
+  #note(letter: Letter): Promise<void> {
+    return this.#commit((transaction) => noteLetter(transaction, letter));
+  }
+
+  get #isHeld(): boolean {
+    return this.#leaseEnds - monotonicMs() > ATTEMPT_MS;
+  }
+
+  /** Takes or renews the lease unless it lasts. Returns false if another node has it. */
+  async #hold(): Promise<boolean> {
+    if (this.#isHeld) return true;
+    const ends = monotonicMs() + LEASE_MS;
+    const place = await this.#commit((transaction) =>
+      leasePlace(transaction, PLACES, PLACE, this.#node, transaction.now + LEASE_MS),
+    );
+    this.#leaseEnds = place ? ends : Number.NEGATIVE_INFINITY;
+    return place !== undefined;
+  }
+
+  #isOthers({ leased_by, leased_until }: ReadingPlace): boolean {
+    const leftMs = leased_until - this.#parts.clock.now();
+    return leased_by !== null && leased_by !== this.#node && leftMs > 0 && leftMs <= 2 * LEASE_MS;
+  }
+
+  #commit: Journal['commitAside'] = (work) =>
+    this.#parts.journal.commitAside((transaction) => {
+      transaction.glance();
+      return work(transaction);
+    }, PLACE);
+}

@@ -1,0 +1,44 @@
+// The check of mail: whether the server that letters leave by is there, speaks TLS, and lets this installation sign in.
+import { SmtpTransport } from '../../mail/smtp.ts';
+import { mailServer } from '../settings/mail.ts';
+import { type Check, failed, ok, skipped, warning } from './check.ts';
+
+const mail: Check = {
+  id: 'mail',
+  about: 'Mail server',
+  stage: 'later',
+  isRemote: true,
+  async look({ settings, deadlineMs }) {
+    const { mail, mail_password, written, environment } = settings;
+    if (!mail)
+      return environment === 'development'
+        ? skipped('Mail is off: letters lie at /dev/mail')
+        : warning(
+            'Mail is off: neither customers nor merchants nor administrators are written to',
+            'set mail (docs/mail.md)',
+          );
+    const place = written.place(['mail']);
+    const fix = 'see what it answers: counterfoil mail test ADDRESS';
+    let server: ReturnType<typeof mailServer>;
+    try {
+      server = mailServer(mail, mail_password);
+    } catch {
+      return failed(
+        'The file of mail.password_file cannot be read',
+        'let the account that serves read it',
+        place,
+      );
+    }
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<string>((resolve) => {
+      timer = setTimeout(() => resolve(`${mail.host} did not answer in time`), deadlineMs);
+    });
+    const fault = await Promise.race([new SmtpTransport(server).look(), late]);
+    clearTimeout(timer);
+    if (fault !== undefined)
+      return failed(`${mail.host}:${mail.port}: ${fault.replace(/[.\s]+$/, '')}`, fix, place);
+    return ok(`${mail.host} takes letters from ${mail.from}`);
+  },
+};
+
+export const MAIL_CHECKS: readonly Check[] = [mail];

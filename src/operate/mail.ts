@@ -1,0 +1,98 @@
+// Mail of an installation: how letters leave, the worker that sends them, and what administrators are alerted of.
+
+import type { Journal } from '../journal/journal.ts';
+import type { KeyRing } from '../journal/keys/key-ring.ts';
+import { lastVerification } from '../journal/last-verification.ts';
+import type { Logger } from '../lib/log.ts';
+import { type Clock, HOUR_MS } from '../lib/time.ts';
+import { DEV_MAIL_PATH, DevMail } from '../mail/dev-mail.ts';
+import { composer } from '../mail/letters/compose.ts';
+import type { MailTransport } from '../mail/message.ts';
+import { SmtpTransport } from '../mail/smtp.ts';
+import { type Alert, Timed } from '../mail/timed.ts';
+import { MailWorker } from '../mail/worker.ts';
+import type { Directory } from '../merchants/directory.ts';
+import type { Offer } from '../payments/methods/offer.ts';
+import type { ReviewFigures } from '../review/figures.ts';
+import type { Database } from '../store/database.ts';
+import { BACKUP_MAXIMUM_MS, newestBackupAt } from './checks/backup-checks.ts';
+import type { Configuration } from './config.ts';
+import { mailServer } from './settings/mail.ts';
+import type { Places } from './settings/places.ts';
+import type { Undo } from './undo.ts';
+
+/** What letters of a development server without a mail server say they are from. */
+const DEV_FROM = 'counterfoil@localhost.example';
+
+/** How the letters of an installation leave. */
+export interface Mail {
+  /** Undefined where mail is off. */
+  transport: MailTransport | undefined;
+  /** Where letters lie in development without a mail server. */
+  dev: DevMail | undefined;
+  from: string;
+}
+
+/** How letters leave, by the configuration. Throws the system's errors of the password's file. */
+function mailOf(
+  { mail, mail_password, environment }: Configuration,
+  { checkoutBaseUrl }: Pick<Places, 'checkoutBaseUrl'>,
+  log: Pick<Logger, 'info'>,
+): Mail {
+  if (mail)
+    return { transport: new SmtpTransport(mailServer(mail, mail_password)), dev: undefined, from: mail.from };
+  const dev = environment === 'development' ? new DevMail(log, checkoutBaseUrl + DEV_MAIL_PATH) : undefined;
+  return { transport: dev, dev, from: DEV_FROM };
+}
+
+interface MailBase {
+  configuration: Configuration;
+  database: Database;
+  journal: Journal;
+  ring: KeyRing;
+  clock: Clock;
+  log: Logger;
+  directory: Directory;
+  offer: Offer;
+  figures: ReviewFigures;
+  places: Places;
+  /** Called after each commit of this node. */
+  woken: (() => void)[];
+  undo: Undo;
+}
+
+/** Begins to send letters, unless mail is off. Throws as `mailOf` does. */
+export function startMail(base: MailBase): Mail {
+  const { configuration, figures, places, clock, woken, undo, log } = base;
+  const mail = mailOf(configuration, places, log);
+  const { transport, from } = mail;
+  if (!transport) return mail;
+  const { time_zone: timeZone, environment } = configuration;
+  const worker = new MailWorker({
+    ...{ ...base, transport },
+    compose: composer({
+      ...{ ...base, ...places, from, timeZone },
+      consoleBaseUrl: places.baseUrls.console,
+      writesOfTests: environment === 'development',
+      queue: () => figures.waiting(),
+    }),
+    timed: new Timed({
+      ...{ ...base, timeZone },
+      waiting: async () => (await figures.waiting()).count,
+      alerts: () => alertsOf(configuration, clock.now()),
+    }),
+  });
+  worker.start();
+  woken.push(() => worker.wake());
+  undo.add(() => worker.stop());
+  return mail;
+}
+
+/** What is wrong with an installation that its administrators are written to about. */
+async function alertsOf({ storage, backups }: Configuration, now: number): Promise<Alert[]> {
+  const newest = backups === null ? undefined : await newestBackupAt(backups, now).catch(() => 0);
+  return [
+    ...(lastVerification(storage)?.intact === false ? (['history_broken'] as const) : []),
+    ...(newest !== undefined && now - newest > BACKUP_MAXIMUM_MS + HOUR_MS ? (['backup_old'] as const) : []),
+  ];
+}

@@ -1,0 +1,54 @@
+// Asks that the link of a payment be sent to its customer by mail: an entry of the history, from which the letter is made.
+import type { Act } from '../journal/audit-entry.ts';
+import type { Facts } from '../journal/record-row.ts';
+import type { Transaction } from '../journal/transaction.ts';
+import { OperationalError } from '../lib/errors.ts';
+import { asOf, type Payment } from './payment.ts';
+import { changePayment, findPayment, findPaymentOf, type Tenant } from './queries.ts';
+import { recordPayment, refuseChangedOutside } from './record.ts';
+import { paymentNotFound } from './transition.ts';
+
+/** The e-mail address that the merchant gave of a payment's customer. */
+export function customerEmail({ customer }: Pick<Payment, 'customer'>): string | undefined {
+  return customer === null
+    ? undefined
+    : ((JSON.parse(customer) as { email?: string | null }).email ?? undefined);
+}
+
+/** The e-mail address that letters about a payment go to: what its customer typed, else what the merchant gave. */
+export function emailOf(payment: Pick<Payment, 'customer' | 'submission'>): string | undefined {
+  const { payer_email } = JSON.parse(payment.submission ?? '{}') as { payer_email?: string };
+  return payer_email ?? customerEmail(payment);
+}
+
+/**
+ * Records that the link of a payment, of `tenant` or of any merchant if undefined, is to be sent. Throws `not_found`, `invalid_status`
+ * where it is not pending, `conflict` where its customer has no address, and what `refuseChangedOutside` throws.
+ */
+export async function sendLink(
+  transaction: Transaction,
+  tenant: Tenant | undefined,
+  id: string,
+  act: Act,
+  facts: Facts = {},
+): Promise<Payment> {
+  const found = await (tenant ? findPaymentOf(transaction, tenant, id) : findPayment(transaction, id));
+  if (!found) throw paymentNotFound();
+  const { status } = asOf(found, transaction.now);
+  if (status !== 'pending')
+    throw new OperationalError(
+      'invalid_status',
+      `The payment is ${status}; only the link of a pending one is sent.`,
+    );
+  if (customerEmail(found) === undefined)
+    throw new OperationalError('conflict', 'The payment has no customer.email to send its link to.');
+  await refuseChangedOutside(transaction, found);
+  const guard = { is: { version: found.version }, status: ['pending'] } as const;
+  const payment = await changePayment(transaction, id, guard, {});
+  if (!payment) throw new OperationalError('conflict', 'The payment has changed.');
+  await recordPayment(transaction, act, 'payment.link_sent', found, payment, {
+    merchant: found.merchant_id,
+    ...facts,
+  });
+  return payment;
+}

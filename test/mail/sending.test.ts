@@ -1,0 +1,149 @@
+// Letters leave: each once, by the server that is set, in the commit order of what they tell; a server that is away loses none.
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { HOUR_MS, MINUTE_MS } from '../../src/lib/time.ts';
+import type { Letter } from '../../src/mail/letter.ts';
+import { listLetters } from '../../src/mail/queries.ts';
+import { type Harness, startHarness } from '../support/harness.ts';
+import { startMailServer } from '../support/mail-server.ts';
+import { eventually, until } from '../support/waiting.ts';
+
+const CUSTOMER = { customer: { name: 'Ada', email: 'ada@example.com' } };
+
+/** Does what a customer, a reviewer or the clock would do with a test payment. */
+const act = async (harness: Harness, id: string, trial: string) => {
+  const path = trial === 'send_link' ? `/v1/payments/${id}/send_link` : `/v1/test/payments/${id}/${trial}`;
+  const answer = await harness.request(path, { method: 'POST' });
+  assert.equal(answer.status, 200, answer.text);
+  return answer;
+};
+
+const lettersOf = (harness: Harness): Promise<Letter[]> => listLetters(harness.service.database, {}, 1000);
+const letterIs = (harness: Harness, wanted: Partial<Letter>) =>
+  until(
+    async () => (await lettersOf(harness))[0],
+    (one) =>
+      one !== undefined &&
+      Object.entries(wanted).every(([name, value]) => one[name as keyof Letter] === value),
+    wanted,
+  );
+
+describe('letters of payments', () => {
+  const LIVES: [acts: string[], subjects: RegExp[]][] = [
+    [['send_link'], [/payment request for/]],
+    [['submit'], [/details received/]],
+    [
+      ['submit', 'approve'],
+      [/details received/, /receipt for/],
+    ],
+    [['record'], [/money received/]],
+    [
+      ['submit', 'reject'],
+      [/details received/, /not accepted/],
+    ],
+  ];
+  for (const [acts, subjects] of LIVES)
+    test(`after ${acts.join(', ')} its customer has ${subjects.length} letters`, async () => {
+      await using server = await startMailServer();
+      await using harness = await startHarness('sqlite', { configuration: server.configuration });
+      const { id } = await harness.create({
+        ...CUSTOMER,
+        merchant_reference: 'ORDER-1',
+        description: 'Two loaves',
+      });
+      const taken = [];
+      for (const one of acts) {
+        await act(harness, id, one);
+        taken.push(...(await server.next()));
+      }
+      for (const [i, { letter, to, from }] of taken.entries()) {
+        assert.deepEqual(to, ['ada@example.com']);
+        assert.equal(from, 'pay@shop.example');
+        assert.match(letter.subject!, subjects[i]!);
+        assert.match(letter.subject!, /^Development Shop: .*\(ORDER-1\)$/);
+        assert.equal(letter.from!.value[0]!.name, 'Development Shop');
+        assert.equal(letter.headers.get('auto-submitted'), 'auto-generated');
+        assert.equal(letter.headers.has('list'), false);
+        assert.ok(
+          letter.text!.includes(`payment_id=${id}`) && (letter.html as string).includes('Two loaves'),
+        );
+        assert.ok(Buffer.byteLength(letter.html as string) < 60_000);
+      }
+      await letterIs(harness, { status: 'sent', attempts: 1, answer: '250 taken, thank you' });
+      assert.equal((await lettersOf(harness)).length, acts.length);
+      await harness.verify();
+    });
+});
+
+describe('a server that does not take a letter', () => {
+  const TABLE = [
+    [{ code: 550, at: 'recipient', words: 'no such user' }, 'failed', /no such user/],
+    [{ code: 554, at: 'text' }, 'failed', /no text today/],
+    [{ code: 451, at: 'recipient', words: 'greylisted' }, 'retrying', /greylisted/],
+    [{ code: 550, at: 'sender', words: 'who are you' }, 'retrying', /who are you/],
+    [{ code: 421, at: 'greeting' }, 'retrying', /421/],
+    ['drop', 'retrying', /./],
+  ] as const;
+  for (const [behaviour, status, words] of TABLE)
+    test(`${JSON.stringify(behaviour)}: the letter is ${status}, and its words are kept`, async () => {
+      await using server = await startMailServer();
+      await using harness = await startHarness('sqlite', { configuration: server.configuration });
+      server.behave(behaviour);
+      const { id } = await harness.create(CUSTOMER);
+      await act(harness, id, 'send_link');
+      const letter = await letterIs(harness, { status, attempts: 1 });
+      assert.match(letter!.answer!, words);
+      server.behave('take');
+      harness.clock.advance(2 * MINUTE_MS);
+      if (status === 'failed') return assert.equal(letter!.due_at, null);
+      await server.next();
+      await letterIs(harness, { status: 'sent', attempts: 2 });
+      assert.equal(server.taken.length, 1);
+      assert.equal(server.taken[0]!.letter.messageId, `<${letter!.id}@shop.example>`);
+    });
+});
+
+test('a server that is away for 24 hours loses nothing, and each letter comes once', async () => {
+  await using server = await startMailServer();
+  await using harness = await startHarness('sqlite', { configuration: server.configuration });
+  server.behave({ code: 421, at: 'greeting' });
+  harness.clock.stop();
+  const ids: string[] = [];
+  for (let i = 0; i < 20; i++)
+    ids.push((await harness.create({ customer: { email: `ada${i}@example.com` } })).id);
+  for (const id of ids) await act(harness, id, 'submit');
+  // An attempt is over when it is written down: only then may the clock go on.
+  const attempts = async () => (await lettersOf(harness)).reduce((sum, one) => sum + one.attempts, 0);
+  await eventually(async () => (await attempts()) === 1);
+  for (let hours = 2; hours <= 24; hours += 2) {
+    harness.clock.advance(2 * HOUR_MS);
+    await eventually(async () => (await attempts()) === 1 + hours / 2);
+  }
+  assert.equal(server.taken.length, 0);
+  server.behave('take');
+  harness.clock.advance(HOUR_MS + 5 * MINUTE_MS);
+  await server.next(20);
+  const paid = server.taken.map(({ letter }) => /payment_id=(pay_\w+)/.exec(letter.text!)![1]!);
+  assert.deepEqual([...paid].sort(), [...ids].sort());
+});
+
+test('a letter that fails for 48 hours is given up', async () => {
+  await using server = await startMailServer();
+  await using harness = await startHarness('sqlite', { configuration: server.configuration });
+  server.behave({ code: 451, at: 'recipient' });
+  const { id } = await harness.create(CUSTOMER);
+  await act(harness, id, 'send_link');
+  await letterIs(harness, { status: 'retrying' });
+  harness.clock.advance(48 * HOUR_MS);
+  await letterIs(harness, { status: 'failed', attempts: 2, due_at: null });
+});
+
+test('mail that is off sends nothing and says so', async () => {
+  await using harness = await startHarness('sqlite', { environment: 'production' });
+  const { LIVE_KEY } = await import('../support/harness.ts');
+  const { id } = await harness.create(CUSTOMER, { key: LIVE_KEY });
+  const answer = await harness.request(`/v1/payments/${id}/send_link`, { method: 'POST', key: LIVE_KEY });
+  assert.equal(answer.status, 409);
+  assert.match(answer.json.error.message, /Mail is off/);
+  assert.deepEqual(await lettersOf(harness), []);
+});

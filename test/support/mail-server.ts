@@ -1,0 +1,109 @@
+// A real SMTP server on loopback that takes letters, refuses them, stalls, or drops the connection, as a test says.
+import type { AddressInfo } from 'node:net';
+import { type ParsedMail, simpleParser } from 'mailparser';
+import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server';
+import { eventually } from './waiting.ts';
+
+export interface Taken {
+  /** Of the envelope. */
+  from: string;
+  to: string[];
+  raw: string;
+  letter: ParsedMail;
+}
+
+/** What the server does with a letter: takes it, or answers so at a step. */
+export type Behaviour =
+  | 'take'
+  | 'drop'
+  | 'stall'
+  | { code: number; at: 'greeting' | 'sender' | 'recipient' | 'text'; words?: string };
+
+export interface MailServer {
+  port: number;
+  /** In the order in which they came. */
+  taken: Taken[];
+  /** Connections that came. */
+  connections: number;
+  behave(behaviour: Behaviour): void;
+  /** The next letters, once so many came. */
+  next(count?: number): Promise<Taken[]>;
+  /** Lines of a configuration that sends letters here. */
+  configuration: string;
+  close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** Starts it. `auth`: who must sign in, as `user:password`. */
+export async function startMailServer({ auth }: { auth?: string } = {}): Promise<MailServer> {
+  let behaviour: Behaviour = 'take';
+  const taken: Taken[] = [];
+  let seen = 0;
+  const refused = (at: string) => {
+    if (typeof behaviour === 'string' || behaviour.at !== at) return null;
+    return Object.assign(new Error(behaviour.words ?? `no ${at} today`), { responseCode: behaviour.code });
+  };
+  const server = new SMTPServer({
+    disabledCommands: auth ? ['STARTTLS'] : ['STARTTLS', 'AUTH'],
+    authOptional: !auth,
+    allowInsecureAuth: true,
+    hideSize: true,
+    disableReverseLookup: true,
+    closeTimeout: 100,
+    onAuth({ username, password }, _session, done) {
+      if (`${username}:${password}` === auth) done(null, { user: username });
+      else done(Object.assign(new Error('wrong name or password'), { responseCode: 535 }));
+    },
+    onConnect(_session, done) {
+      mail.connections += 1;
+      done(refused('greeting'));
+    },
+    onMailFrom: (_address, _session, done) => done(refused('sender')),
+    onRcptTo: (_address, _session, done) => done(refused('recipient')),
+    onData(stream: SMTPServerDataStream, session: SMTPServerSession, done) {
+      const chunks: Buffer[] = [];
+      stream.on('data', (chunk) => chunks.push(chunk));
+      stream.on('end', async () => {
+        if (behaviour === 'stall') return;
+        if (behaviour === 'drop') {
+          for (const one of (server as unknown as { connections: Set<{ _socket: { destroy(): void } }> })
+            .connections)
+            one._socket.destroy();
+          return;
+        }
+        const error = refused('text');
+        if (error) return done(error);
+        const raw = Buffer.concat(chunks).toString('latin1');
+        const { mailFrom, rcptTo } = session.envelope;
+        const from = mailFrom === false ? '' : mailFrom.address;
+        taken.push({
+          from,
+          to: rcptTo.map(({ address }) => address),
+          raw,
+          letter: await simpleParser(Buffer.concat(chunks)),
+        });
+        done(null, 'taken, thank you');
+      });
+    },
+  });
+  server.on('error', () => {});
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.server.address() as AddressInfo;
+  const mail: MailServer = {
+    port,
+    taken,
+    connections: 0,
+    behave: (one) => {
+      behaviour = one;
+    },
+    async next(count = 1) {
+      await eventually(() => taken.length >= seen + count);
+      seen += count;
+      return taken.slice(seen - count, seen);
+    },
+    configuration: `mail:\n  host: 127.0.0.1\n  port: ${port}\n  tls: none\n  from: pay@shop.example\n`,
+    close: () => new Promise((resolve) => server.close(() => resolve())),
+    [Symbol.asyncDispose]: () => mail.close(),
+  };
+  return mail;
+}
