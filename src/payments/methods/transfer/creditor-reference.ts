@@ -166,9 +166,10 @@ function electronic(text: string): string {
 /** The two check digits of ISO 7064 mod 97-10, for what follows `RF` and them. */
 function mod97CheckDigits(body: string): string {
   let remainder = 0;
-  for (const character of `${body}RF00`)
-    for (const digit of String(Number.parseInt(character, 36)))
-      remainder = (remainder * 10 + Number(digit)) % 97;
+  for (const character of `${body}RF00`) {
+    const value = Number.parseInt(character, 36); // a letter counts as two digits
+    remainder = (remainder * (value < 10 ? 10 : 100) + value) % 97;
+  }
   return String(98 - remainder).padStart(2, '0');
 }
 
