@@ -3,6 +3,7 @@ import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
+import { ROUTINE_ACTS } from '../src/operate/rooms.ts';
 import { configurationSchema } from '../src/operate/settings/settings.ts';
 import { matchingPage } from './matching-page.ts';
 
@@ -372,7 +373,33 @@ function between(page: string, name: string, text: string): string {
 /** docs/README.md with the decisions that are there now. */
 export const indexPage = (page: string) => between(page, 'decisions', decisions());
 
+const LEAST_ROLE = { read: 'auditor', decide: 'reviewer', administer: 'administrator' };
+
+/** The routine acts as a table: who may do each, and where it is found. */
+function actsTable(): string {
+  const rows = ROUTINE_ACTS.flatMap(({ thing, page, command, admin, acts }) =>
+    acts.map(({ name, may, endpoint, command: { description } }) => [
+      thing,
+      description,
+      LEAST_ROLE[may],
+      `\`/console${page.replace(/:\w+/, '…')}/${name}\``,
+      `\`${command} ${name}\``,
+      endpoint ? `\`POST ${admin!.replace(/\{\w+\}/, '{id}')}/${name}\`` : '',
+    ]),
+  );
+  return [
+    '| To what | What it does | Least role | Page | Command | Request |',
+    '|---|---|---|---|---|---|',
+    ...rows.map((cells) => `| ${cells.join(' | ')} |`),
+  ].join('\n');
+}
+
+/** docs/reviewing.md with its table of acts as the program has them. */
+export const reviewingPage = (page: string) => between(page, 'acts', actsTable());
+
 if (import.meta.main) {
+  const reviewing = new URL('docs/reviewing.md', root);
+  writeFileSync(reviewing, reviewingPage(readFileSync(reviewing, 'utf8')));
   writeFileSync(new URL('docs/configuration.md', root), configurationPage());
   writeFileSync(new URL('docs/matching.md', root), matchingPage());
   const index = new URL('docs/README.md', root);

@@ -8,11 +8,10 @@ import { setCookie } from '../src/administrators/pages/cookies.ts';
 import { tokenField } from '../src/administrators/pages/form-guard.ts';
 import { cookieValue, endSession, startSession } from '../src/administrators/session.ts';
 import { newSecret } from '../src/lib/secrets.ts';
-import { MERCHANT_ACTS } from '../src/merchants/acts.ts';
 import { keyDigest, keyId } from '../src/merchants/merchant.ts';
 import { changeMerchantState } from '../src/merchants/suspend.ts';
+import { ROUTINE_ACTS } from '../src/operate/rooms.ts';
 import type { Acts } from '../src/web/act.ts';
-import { ENDPOINT_ACTS } from '../src/webhooks/acts.ts';
 import { addPerson, entryCount, type Person } from './support/admin.ts';
 import { MANY_SIGN_INS } from './support/console.ts';
 import { type Harness, KEY, OTHER_KEY, startHarness } from './support/harness.ts';
@@ -119,11 +118,16 @@ interface Row {
   type?: string;
 }
 
-/** What administrators alone may do to things of one kind, of which this service has one or none. */
-const rowsOfActs = ({ page, admin, acts }: Acts<never>, isThere: boolean): Row[] =>
+/** The routine acts of one kind of thing, all of which administrators alone may do. The merchant is there, other things are not. */
+const rowsOfActs = ({ page, admin, acts }: Acts<never>): Row[] =>
   acts.flatMap(({ name, takes, endpoint }) => {
+    const isThere = page.includes('/:merchant_id');
     const expected = isThere ? FORMS_ADMINISTER : FORMS_NOWHERE_ADMINISTER;
-    const form: Row = { route: `POST /console${page}/${name}`, expected, in: isThere ? 422 : 404 };
+    const form: Row = {
+      route: `POST /console${page}/${name}`,
+      expected,
+      in: isThere ? (takes ? 422 : 303) : 404,
+    };
     const question = `GET /console${page}/${name}`;
     const rows = [{ route: question, expected: SESSIONS_ADMINISTER, in: isThere ? 200 : 404 }, form];
     const route = `POST ${admin?.replace(/\{(\w+)\}/, ':$1')}/${name}`;
@@ -351,8 +355,7 @@ const ROWS: Row[] = [
     expected: FORMS_NOWHERE_ADMINISTER,
     in: 404,
   },
-  ...rowsOfActs(ENDPOINT_ACTS as unknown as Acts<never>, false),
-  ...rowsOfActs(MERCHANT_ACTS as unknown as Acts<never>, true),
+  ...ROUTINE_ACTS.flatMap(rowsOfActs),
   // Last: it opens the payment again that the others find decided.
   { route: 'POST /v1/test/payments/:payment_id/record', expected: MERCHANTS, in: 200 },
 ];

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { test } from 'node:test';
-import { indexPage } from '../scripts/write-docs.ts';
+import { indexPage, reviewingPage } from '../scripts/write-docs.ts';
 import { ROOT } from './support/command.ts';
 
 const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');
@@ -18,6 +18,11 @@ test('docs/README.md links every page, and lists the decisions that are there', 
     [],
   );
   assert.equal(index, indexPage(index), 'run: npm run docs');
+});
+
+test('docs/reviewing.md shows the routine acts as they are, and who may do them', () => {
+  const page = read('docs/reviewing.md');
+  assert.equal(page, reviewingPage(page), 'run: npm run docs');
 });
 
 test('each decision opens with the decision and is short', () => {

@@ -1,15 +1,21 @@
-// Every room of the house, and what each brings to the console.
+// Every room of the house: what each brings to the console, and its routine acts.
 
 import type { Route } from '../administrators/pages/route.ts';
 import { accountRoutes } from '../administrators/pages/routes.ts';
+import { MERCHANT_ACTS } from '../merchants/acts.ts';
 import type { MerchantParts } from '../merchants/pages/context.ts';
 import { merchantRoutes } from '../merchants/pages/routes.ts';
 import { reviewRoutes } from '../review/pages/routes.ts';
 import type { StatementParts } from '../statements/pages/context.ts';
 import { statementRoutes } from '../statements/pages/routes.ts';
+import type { Acts } from '../web/act.ts';
+import { ENDPOINT_ACTS } from '../webhooks/acts.ts';
 import { webhookRoutes } from '../webhooks/pages/routes.ts';
 import type { InstallationParts } from './pages/context.ts';
 import { installationRoutes } from './pages/routes.ts';
+
+/** The routine acts of all rooms, for the documents and the test of permissions. */
+export const ROUTINE_ACTS: readonly Acts<never>[] = [MERCHANT_ACTS, ENDPOINT_ACTS];
 
 /** What the pages of all rooms need besides what every page works with. */
 export interface RoomParts extends StatementParts, MerchantParts, InstallationParts {}
