@@ -38,11 +38,22 @@ export function cookieValue(ring: KeyRing, secret: string, nowMs: number): strin
 
 const seenText = (secret: string, seen: number) => `seen ${secret} ${seen}`;
 
+/** When a session ends, in milliseconds since 1970. */
+export interface SessionEnd {
+  /** Unless it is used after this request. */
+  at: number;
+  /** Unless it is used at all: this request counts as none. */
+  unused: number;
+  /** Whether use makes it no later. */
+  isFinal: boolean;
+}
+
 /** The administrator that a cookie signs in, the session's secret, and the new cookie if one is due. */
 interface SignedInBy {
   principal: Principal;
   secret: string;
   refreshed: string | undefined;
+  ends: SessionEnd;
 }
 
 /**
@@ -64,7 +75,10 @@ export async function openCookie(
   if (!found) return undefined;
   if (!ring.isMac('session seen', seenText(secret!, seen), seal!)) return undefined;
   const refreshed = age >= REFRESH_MS ? cookieValue(ring, secret!, nowMs) : undefined;
-  return { principal: found.principal, secret: secret!, refreshed };
+  const { principal, session } = found;
+  const unused = Math.min(seen * SECOND_MS + SESSION_IDLE_MS, session.expires_at);
+  const at = refreshed === undefined ? unused : Math.min(nowMs + SESSION_IDLE_MS, session.expires_at);
+  return { principal, secret: secret!, refreshed, ends: { at, unused, isFinal: at === session.expires_at } };
 }
 
 /** Whose session has this secret, if it has neither ended nor expired and they are not disabled. Throws `DatabaseError`. */

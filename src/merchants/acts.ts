@@ -1,4 +1,5 @@
 // What administrators and operators do about a merchant: suspend it, and let it go on.
+import { phrase } from '../lib/phrases.ts';
 import { type Acts, act, reasonTaken } from '../web/act.ts';
 import type { Merchant } from './merchant.ts';
 import { changeMerchantState, REASON_MAXIMUM, reasonFault } from './suspend.ts';
@@ -11,7 +12,7 @@ const takes = () => ({
   reason: reasonTaken(REASON_MAXIMUM, reasonFault, {
     described: 'Why. For administrators alone.',
     option: 'why; for administrators alone',
-    readBy: 'For administrators alone.',
+    readBy: phrase('Only administrators read it.'),
   }),
 });
 
@@ -23,9 +24,11 @@ const suspend = act({
     changeMerchantState(journal, id, 'suspended', by, reason),
   isDone: ({ isSuspended }) => isSuspended,
   asks: {
-    title: 'Suspend',
-    lead: 'Within a second its API keys are refused and its customers can no longer send a payment. What was sent can still be reviewed.',
-    button: 'Suspend the merchant',
+    title: phrase('Suspend this merchant?'),
+    lead: phrase(
+      'Within a second its API keys are refused and its customers can no longer send a payment. What was sent can still be reviewed.',
+    ),
+    button: phrase('Suspend the merchant'),
     look: 'danger',
   },
   command: {
@@ -46,9 +49,9 @@ const resume = act({
     changeMerchantState(journal, id, 'resumed', by, reason),
   isDone: ({ isSuspended }) => !isSuspended,
   asks: {
-    title: 'Resume',
-    lead: 'Within a second its API keys work again, and its customers can pay.',
-    button: 'Resume the merchant',
+    title: phrase('Resume this merchant?'),
+    lead: phrase('Within a second its API keys work again, and its customers can pay.'),
+    button: phrase('Resume the merchant'),
   },
   command: {
     description: 'let a suspended merchant go on',

@@ -29,7 +29,7 @@ import type { PaymentTerms } from '../payments/pay-by.ts';
 import { countCreated } from '../payments/queries.ts';
 import type { Waits } from '../payments/waits.ts';
 import type { ReviewFigures } from '../review/figures.ts';
-import { onStatement } from '../statements/matching/bank-fact.ts';
+import { onStatement, seenOnStatement } from '../statements/matching/bank-fact.ts';
 import type { Database } from '../store/database.ts';
 import type { Defect } from '../web/errors.ts';
 import { API_HEADERS } from '../web/headers.ts';
@@ -217,6 +217,7 @@ function addConsole(app: FastifyInstance, shared: Shared): void {
     registerUrl: `${shared.places.baseUrls.public}/register`,
     countPayments: (merchantId, since, maximum) => countCreated(database, merchantId, since, maximum),
     onStatement,
+    seenOnStatement,
     verification,
     inspector: new Inspector({
       ...shared.installation,

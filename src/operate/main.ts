@@ -16,6 +16,7 @@ import { Offer } from '../payments/methods/offer.ts';
 import { rehearseCreate } from '../payments/rehearse.ts';
 import type { Waits } from '../payments/waits.ts';
 import { ReviewFigures } from '../review/figures.ts';
+import { onStatement } from '../statements/matching/bank-fact.ts';
 import { countFailures } from '../store/count-failures.ts';
 import type { Database } from '../store/database.ts';
 import { freeBytes, hasRoom } from '../store/free-space.ts';
@@ -89,7 +90,7 @@ export async function startService(configuration: Configuration, parts: StartPar
 /** What was begun when it throws is ended by `undo`. */
 async function start(configuration: Configuration, parts: StartParts, undo: Undo): Promise<Service> {
   const { log, clock } = parts;
-  const { tls, metrics } = configuration;
+  const { tls, metrics, time_zone: timeZone } = configuration;
   // What may keep it from starting comes first: a refused start leaves the store as it was.
   let keyPair = tls ? firstKeyPair(configuration.file, tls, clock.now()) : undefined;
   const places = await freePlaces(configuration);
@@ -114,7 +115,7 @@ async function start(configuration: Configuration, parts: StartParts, undo: Undo
     rehearsal: rehearseCreate,
     log,
   });
-  const figures = new ReviewFigures({ database, journal, clock, timeZone: configuration.time_zone });
+  const figures = new ReviewFigures({ database, journal, clock, timeZone, onStatement });
   const mail = startMail({ ...base, ...running, clock, log, directory, offer, figures, places });
   if (metrics && measurements) {
     const certificateEndsAt = () => keyPair?.endsAt;

@@ -1,5 +1,6 @@
 // A fact about a payment that helps to decide, as it is shown.
 
+import type { Say } from '../lib/phrases.ts';
 import type { Payment } from '../payments/payment.ts';
 import type { Reader } from '../store/database.ts';
 
@@ -30,4 +31,23 @@ export interface Fact {
 export type WriteMoney = (minor: number, currency: string) => string;
 
 /** Finds a fact that another room knows; undefined where it knows none. Throws `DatabaseError`. */
-export type FactSource = (database: Reader, payment: Payment, money: WriteMoney) => Promise<Fact | undefined>;
+export type FactSource = (
+  database: Reader,
+  payment: Payment,
+  money: WriteMoney,
+  say: Say,
+) => Promise<Fact | undefined>;
+
+/** A line of a bank statement that was matched with a payment. */
+export interface SeenLine {
+  id: string;
+  /** Minor units; less than 0 if the money went back. */
+  amount_minor: number;
+  /** `2026-11-20`; '' if the line has none. */
+  day: string;
+  /** What the payer wrote. */
+  reference: string;
+  /** The payer, as the bank names them. */
+  name: string | undefined;
+  account: string | undefined;
+}

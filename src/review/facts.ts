@@ -1,6 +1,7 @@
 // Facts that help to decide, each with what it rests on; no scores.
 
 import { formatAmount } from '../lib/money.ts';
+import { ENGLISH, type Say } from '../lib/phrases.ts';
 import { DAY_MS } from '../lib/time.ts';
 import { findMerchant } from '../merchants/queries.ts';
 import { asOf, type Payment } from '../payments/payment.ts';
@@ -23,44 +24,54 @@ const FAR_ABOVE = 5;
 
 const plainMoney: WriteMoney = (minor, currency) => `${currency} ${formatAmount(minor)}`;
 
+/** In which moment, time zone and language facts are told. */
+interface Telling {
+  /** Milliseconds since 1970. */
+  now: number;
+  timeZone: string;
+  /** English if undefined. */
+  say?: Say;
+}
+
 /**
- * The facts about a payment at `now` (milliseconds since 1970), those about the payment itself first. `money` writes an amount
- * (minor units, currency), `beside` knows one fact more. Throws `DatabaseError`.
+ * The facts about a payment, those about the payment itself first. `money` writes an amount (minor units, currency), `beside` knows one
+ * fact more. Throws `DatabaseError`.
  */
 export async function factsOf(
   database: Reader,
   payment: Payment,
-  { now, timeZone }: { now: number; timeZone: string },
+  { now, timeZone, say = ENGLISH }: Telling,
   money: WriteMoney = plainMoney,
   beside: FactSource = async () => undefined,
 ): Promise<Fact[]> {
   const found = await Promise.all([
-    testMode(payment),
-    suspended(database, payment, timeZone),
-    moneyReceived(payment, money, timeZone),
-    beside(database, payment, money),
-    payerName(payment),
-    amount(database, payment, money),
-    sameEmail(database, payment, now),
-    sameAccount(database, payment, now),
-    sameReference(database, payment, now),
-    announcedOnly(payment, timeZone),
-    linkRequested(payment, timeZone),
+    testMode(say, payment),
+    suspended(say, database, payment, timeZone),
+    moneyReceived(say, payment, money, timeZone),
+    beside(database, payment, money, say),
+    payerName(say, payment),
+    amount(say, database, payment, money),
+    sameEmail(say, database, payment, now),
+    sameAccount(say, database, payment, now),
+    sameReference(say, database, payment, now),
+    announcedOnly(say, payment, timeZone),
+    linkRequested(say, payment, timeZone),
   ]);
   return found.filter((fact) => fact !== undefined);
 }
 
-function testMode({ mode }: Payment): Fact | undefined {
+function testMode(say: Say, { mode }: Payment): Fact | undefined {
   if (mode !== 'test') return undefined;
   return {
     kind: 'test_mode',
     tone: 'notice',
-    text: 'This is a test payment: no money moves.',
-    basis: 'It was made with a test key.',
+    text: say`This is a test payment: no money moves.`,
+    basis: say`It was made with a test key.`,
   };
 }
 
 async function suspended(
+  say: Say,
   database: Reader,
   { merchant_id, merchant_name }: Payment,
   timeZone: string,
@@ -70,28 +81,33 @@ async function suspended(
   return {
     kind: 'merchant_suspended',
     tone: 'notice',
-    text: `${merchant_name} is suspended. Its payments can still be decided.`,
-    basis: `It was suspended on ${momentInWords(since, timeZone)}.`,
+    text: say`${merchant_name} is suspended. Its payments can still be decided.`,
+    basis: say`It was suspended on ${momentInWords(since, timeZone, say)}.`,
   };
 }
 
-function moneyReceived(payment: Payment, money: WriteMoney, timeZone: string): Fact | undefined {
+function moneyReceived(say: Say, payment: Payment, money: WriteMoney, timeZone: string): Fact | undefined {
   const last = arrivalsOf(payment).findLast(({ line }) => line === undefined);
   if (!last) return undefined; // what stands on a statement is a fact of its own
   const { currency } = payment;
-  const total = receivedSoFar(payment);
-  const more = total - payment.amount_minor;
-  const difference = `${money(Math.abs(more), currency)} ${more < 0 ? 'less' : 'more'} than was asked for`;
+  const received = receivedSoFar(payment);
+  const more = received - payment.amount_minor;
+  const [total, difference] = [money(received, currency), money(Math.abs(more), currency)];
   return {
     kind: 'money_received',
     tone: more === 0 ? 'plain' : 'notice',
-    text: `${money(total, currency)} arrived, ${more === 0 ? 'as was asked for' : difference}.`,
-    basis: `An administrator recorded it on ${momentInWords(last.at, timeZone)}.`,
+    text:
+      more === 0
+        ? say`${total} arrived, exactly what was asked for.`
+        : more < 0
+          ? say`${total} arrived, ${difference} less than was asked for.`
+          : say`${total} arrived, ${difference} more than was asked for.`,
+    basis: say`An administrator recorded it on ${momentInWords(last.at, timeZone, say)}.`,
   };
 }
 
 /** Names written in another order, letter case or spacing are the same. */
-function sameName(one: string, other: string): boolean {
+export function sameName(one: string, other: string): boolean {
   const words = (name: string) =>
     name
       .normalize('NFKC')
@@ -102,7 +118,7 @@ function sameName(one: string, other: string): boolean {
   return words(one) === words(other);
 }
 
-function payerName({ customer, submission }: Payment): Fact | undefined {
+function payerName(say: Say, { customer, submission }: Payment): Fact | undefined {
   const given = customer === null ? null : (JSON.parse(customer) as { name: string | null }).name;
   const sent =
     submission === null ? {} : (JSON.parse(submission) as { payer_name?: string; transfer_name?: string });
@@ -114,13 +130,18 @@ function payerName({ customer, submission }: Payment): Fact | undefined {
     tone: other === undefined ? 'plain' : 'notice',
     text:
       other === undefined
-        ? `The customer gave the name that the merchant did: “${given}”.`
-        : `The customer gave the name “${other}”, the merchant “${given}”.`,
-    basis: 'Compared without regard to letter case and the order of words.',
+        ? say`The names are the same: “${given}”.`
+        : say`The names differ: customer “${other}”, order “${given}”.`,
+    basis: say`Letter case and the order of words do not count.`,
   };
 }
 
-async function amount(database: Reader, payment: Payment, money: WriteMoney): Promise<Fact | undefined> {
+async function amount(
+  say: Say,
+  database: Reader,
+  payment: Payment,
+  money: WriteMoney,
+): Promise<Fact | undefined> {
   const amounts = await decidedAmounts(database, payment, MEDIAN_OF);
   if (amounts.length < MEDIAN_LEAST) return undefined;
   const sorted = amounts.toSorted((one, other) => one - other);
@@ -128,21 +149,24 @@ async function amount(database: Reader, payment: Payment, money: WriteMoney): Pr
   const median =
     sorted.length % 2 === 1 ? sorted[middle]! : Math.round((sorted[middle - 1]! + sorted[middle]!) / 2);
   const times = payment.amount_minor / median;
-  const written = money(median, payment.currency);
+  const { merchant_name, currency } = payment;
+  const many = times < 10 ? Math.round(times * 10) / 10 : Math.round(times);
   return {
     kind: 'amount',
     tone: times >= FAR_ABOVE ? 'notice' : 'plain',
     text:
       times >= 2
-        ? `The amount is ${times < 10 ? Math.round(times * 10) / 10 : Math.round(times)} times this merchant's median of ${written}.`
-        : `The amount is not far above this merchant's median of ${written}.`,
-    basis: `The median of its last ${amounts.length} decided payments in ${payment.currency}.`,
+        ? say`${many} times what ${merchant_name} usually asks.`
+        : say`About what ${merchant_name} usually asks, or less.`,
+    basis: say`The median of its last ${amounts.length} decided payments in ${currency} is ${money(median, currency)}.`,
   };
 }
 
+/** The newest other payments that share something. */
 interface Alike {
   payments: Payment[];
-  count: string;
+  /** Whether there are more than these. */
+  hasMore: boolean;
   recent: number;
   rejected: number;
 }
@@ -158,83 +182,125 @@ async function alike(
     asOf(one, now),
   );
   if (found.length === 0) return undefined;
-  const count = found.length > ALIKE_MAXIMUM ? `more than ${ALIKE_MAXIMUM}` : String(found.length);
   const payments = found.slice(0, ALIKE_MAXIMUM);
   return {
     payments,
-    count: `${count} other ${found.length === 1 ? 'payment' : 'payments'}`,
+    hasMore: found.length > ALIKE_MAXIMUM,
     recent: payments.filter(({ created_at }) => created_at > now - DAY_MS).length,
     rejected: payments.filter(({ status }) => status === 'rejected').length,
   };
 }
 
 /** Such as `, 3 from the last 24 hours, 1 rejected`. */
-function besides({ recent, rejected }: Alike): string {
-  return [recent && `, ${recent} from the last 24 hours`, rejected && `, ${rejected} rejected`]
+function besides(say: Say, { recent, rejected }: Alike): string {
+  return [
+    recent && `, ${say`${recent} from the last 24 hours`}`,
+    rejected && `, ${say`${rejected} rejected`}`,
+  ]
     .filter(Boolean)
     .join('');
 }
 
 const named = ({ payments }: Alike) => payments.slice(0, ALIKE_NAMED).map(({ id }) => id);
-const looked = `The newest ${ALIKE_MAXIMUM} are looked at.`;
 
-async function sameEmail(database: Reader, payment: Payment, now: number): Promise<Fact | undefined> {
+async function sameEmail(
+  say: Say,
+  database: Reader,
+  payment: Payment,
+  now: number,
+): Promise<Fact | undefined> {
   const found = await alike(database, 'payer_email', payment, now);
   if (!found) return undefined;
+  const many = found.hasMore
+    ? say`More than ${ALIKE_MAXIMUM} other payments use this email address`
+    : say.count(
+        found.payments.length,
+        '{n} other payment uses this email address',
+        '{n} other payments use this email address',
+      );
   return {
     kind: 'same_email',
     tone: found.rejected > 0 || found.recent >= MANY_IN_A_DAY ? 'notice' : 'plain',
-    text: `The same e-mail address stands on ${found.count}${besides(found)}.`,
-    basis: `All merchants' payments with ${payment.payer_email}, in any letter case. ${looked}`,
+    text: `${many}${besides(say, found)}.`,
+    basis: say`At all merchants: ${payment.payer_email!}, in any letter case. Counted in the newest ${ALIKE_MAXIMUM}.`,
     payments: named(found),
   };
 }
 
-async function sameAccount(database: Reader, payment: Payment, now: number): Promise<Fact | undefined> {
+async function sameAccount(
+  say: Say,
+  database: Reader,
+  payment: Payment,
+  now: number,
+): Promise<Fact | undefined> {
   const found = await alike(database, 'payer_account', payment, now);
   if (!found) return undefined;
-  const others = found.payments.filter(
+  const strangers = found.payments.filter(
     ({ payer_email }) => payer_email !== null && payer_email !== payment.payer_email,
   ).length;
+  const differ = strangers > 0 ? `, ${say`${strangers} with another email address`}` : '';
+  const many = found.hasMore
+    ? say`More than ${ALIKE_MAXIMUM} other payments use this bank account`
+    : say.count(
+        found.payments.length,
+        '{n} other payment uses this bank account',
+        '{n} other payments use this bank account',
+      );
   return {
     kind: 'same_account',
-    tone: found.rejected > 0 || others > 0 ? 'notice' : 'plain',
-    text: `The same account pays for ${found.count}${besides(found)}${others > 0 ? `, ${others} with another e-mail address` : ''}.`,
-    basis: `All merchants' payments from the account ${payment.payer_account}. ${looked}`,
+    tone: found.rejected > 0 || strangers > 0 ? 'notice' : 'plain',
+    text: `${many}${besides(say, found)}${differ}.`,
+    basis: say`At all merchants: ${payment.payer_account!}. Counted in the newest ${ALIKE_MAXIMUM}.`,
     payments: named(found),
   };
 }
 
-async function sameReference(database: Reader, payment: Payment, now: number): Promise<Fact | undefined> {
+async function sameReference(
+  say: Say,
+  database: Reader,
+  payment: Payment,
+  now: number,
+): Promise<Fact | undefined> {
   const found = await alike(database, 'merchant_reference', payment, now);
   if (!found) return undefined;
   const open = found.payments.filter(({ status }) => status !== 'cancelled' && status !== 'rejected').length;
+  const many = found.hasMore
+    ? say`More than ${ALIKE_MAXIMUM} other payments use this order number`
+    : say.count(
+        found.payments.length,
+        '{n} other payment uses this order number',
+        '{n} other payments use this order number',
+      );
   return {
     kind: 'same_reference',
     tone: open > 0 ? 'notice' : 'plain',
-    text: `The merchant's reference ${payment.merchant_reference} stands on ${found.count}, ${open} of them neither cancelled nor rejected.`,
-    basis: `This merchant's payments with exactly this reference, in the same mode. ${looked}`,
+    text: `${many}, ${say`${open} of them neither cancelled nor rejected`}.`,
+    basis: say`At this merchant, in the same mode: ${payment.merchant_reference!}. Counted in the newest ${ALIKE_MAXIMUM}.`,
     payments: named(found),
   };
 }
 
 /** A transfer that the customer announced when the payment could not be submitted. */
-function announcedOnly({ announced_at, status, method }: Payment, timeZone: string): Fact | undefined {
+function announcedOnly(
+  say: Say,
+  { announced_at, status, method }: Payment,
+  timeZone: string,
+): Fact | undefined {
   if (announced_at === null || (status !== 'pending' && status !== 'cancelled')) return undefined;
   return {
     kind: 'announced',
     tone: 'notice',
-    text: `The customer said on ${momentInWords(announced_at, timeZone)} that they had sent the transfer.`,
-    basis: `The form of ${method} could not submit the payment. What it said is below.`,
+    text: say`The customer said on ${momentInWords(announced_at, timeZone, say)} that they had sent the transfer.`,
+    basis: say`The form of ${method!} could not submit the payment. What it said is below.`,
   };
 }
 
-function linkRequested({ link_requested_at }: Payment, timeZone: string): Fact | undefined {
+function linkRequested(say: Say, { link_requested_at }: Payment, timeZone: string): Fact | undefined {
   if (link_requested_at === null) return undefined;
   return {
     kind: 'link_requested',
     tone: 'plain',
-    text: `The customer asked for a new link on ${momentInWords(link_requested_at, timeZone)}.`,
-    basis: 'It had expired by then.',
+    text: say`The customer asked for a new link on ${momentInWords(link_requested_at, timeZone, say)}.`,
+    basis: say`The payment had expired by then.`,
   };
 }

@@ -1,8 +1,12 @@
 // What the console shows of the whole: how much waits, what was decided day by day, and the last decision.
 
+import { LRUCache } from 'lru-cache';
 import type { Journal } from '../journal/journal.ts';
 import { type Clock, lastDays, MINUTE_MS, SECOND_MS } from '../lib/time.ts';
+import type { Payment } from '../payments/payment.ts';
 import type { Database } from '../store/database.ts';
+import type { FactSource } from './fact.ts';
+import { factsOf } from './facts.ts';
 import { countQueue, decidedBetween, type LastDecision, lastDecision, type QueueCount } from './queries.ts';
 
 const DAYS = 30;
@@ -10,6 +14,8 @@ const DAYS = 30;
 const SETTLING_MS = 15 * MINUTE_MS;
 /** So long the count may be behind what other nodes commit; what this one commits is counted at once. */
 const COUNTED_MS = 2 * SECOND_MS;
+/** Payments whose facts are remembered: a few pages of the queue. */
+const LOOKS_REMEMBERED = 1000;
 const LATEST = Number.MAX_SAFE_INTEGER;
 
 /** What was decided on one day, live and test payments. */
@@ -26,11 +32,15 @@ interface Parts {
   clock: Clock;
   /** Whose days are counted (IANA). */
   timeZone: string;
+  /** What the bank's statements show of a payment. */
+  onStatement?: FactSource;
 }
 
 export class ReviewFigures {
   readonly #parts: Parts;
   #counted: { at: number; commits: number; count: Promise<QueueCount> } | undefined;
+  /** How many facts want a second look, by payment and version, and when that was counted. */
+  readonly #looks = new LRUCache<string, { at: number; count: Promise<number> }>({ max: LOOKS_REMEMBERED });
   /** Days that are final: they never change. */
   readonly #over = new Map<string, DayFigures>();
 
@@ -52,6 +62,29 @@ export class ReviewFigures {
       if (this.#counted === counted) this.#counted = undefined;
     });
     return count;
+  }
+
+  /**
+   * How many facts about each payment want a second look, in their order. A count may be a minute old: it takes eight statements. Throws
+   * `DatabaseError`.
+   */
+  async looks(payments: readonly Payment[]): Promise<number[]> {
+    const { database, clock, timeZone, onStatement } = this.#parts;
+    const now = clock.now();
+    const counts: number[] = [];
+    for (const payment of payments) {
+      const key = `${payment.id} ${payment.version}`;
+      const known = this.#looks.get(key);
+      const isFresh = known !== undefined && now - known.at < MINUTE_MS;
+      const facts = isFresh
+        ? known.count
+        : factsOf(database, payment, { now, timeZone }, undefined, onStatement).then(
+            (all) => all.filter(({ kind, tone }) => tone === 'notice' && kind !== 'test_mode').length,
+          );
+      counts.push(await facts);
+      if (!isFresh) this.#looks.set(key, { at: now, count: facts });
+    }
+    return counts;
   }
 
   /** The last 30 days, today the last of them. Throws `DatabaseError`. */

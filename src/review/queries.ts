@@ -5,7 +5,9 @@ import type { Reader } from '../store/database.ts';
 
 export { decidedBetween, type LastDecision, lastDecision } from './home-queries.ts';
 export {
+  countBefore,
   countQueue,
+  listBefore,
   listQueue,
   MONEY_SEEN,
   nextInQueue,

@@ -174,3 +174,39 @@ export async function nextInQueue(
   const first = await listQueue(database, filter, undefined, 2);
   return first.find(({ id }) => id !== after?.id);
 }
+
+/** The payments of the queue in front of `place`, the nearest first. */
+export async function listBefore(
+  database: Reader,
+  filter: QueueFilter,
+  { since, id }: QueuePlace,
+  limit: number,
+): Promise<QueuePlace[]> {
+  const { sql, values } = narrowed(filter);
+  return database.query<QueuePlace>(
+    `select ${SINCE} as since, id from payments where ${sql} and ${SINCE} <= ? and (${SINCE} < ? or id < ?)
+     order by ${SINCE} desc, id desc limit ? + 0`,
+    ...values,
+    since,
+    since,
+    id,
+    limit,
+  );
+}
+
+/** How many payments of the queue stand in front of `place`. */
+export async function countBefore(
+  database: Reader,
+  filter: QueueFilter,
+  { since, id }: QueuePlace,
+): Promise<number> {
+  const { sql, values } = narrowed(filter);
+  const [counted] = await database.query<{ count: number }>(
+    `select count(*) as count from payments where ${sql} and ${SINCE} <= ? and (${SINCE} < ? or id < ?)`,
+    ...values,
+    since,
+    since,
+    id,
+  );
+  return counted!.count;
+}

@@ -3,16 +3,17 @@ import { z } from 'zod';
 import { holdsCardNumber } from '../lib/card-number.ts';
 import type { ErrorDetails } from '../lib/errors.ts';
 import { addSchemaFaults, NUMBERED, optional, refuseCardFields, soundText } from '../lib/faults.ts';
+import { phrase } from '../lib/phrases.ts';
 import { textFault } from '../lib/text.ts';
 import type { Payment } from '../payments/payment.ts';
 
 /** Why a payment may be rejected, with what people read. */
 export const REJECT_REASONS = {
-  transfer_not_received: 'Transfer not received',
-  details_do_not_match: 'Details do not match',
-  suspected_fraud: 'Suspected fraud',
-  duplicate: 'Duplicate',
-  other: 'Other',
+  transfer_not_received: phrase('Transfer not received'),
+  details_do_not_match: phrase('Details do not match'),
+  suspected_fraud: phrase('Suspected fraud'),
+  duplicate: phrase('Duplicate'),
+  other: phrase('Other'),
 } as const;
 export type RejectReason = keyof typeof REJECT_REASONS;
 

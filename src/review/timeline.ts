@@ -8,6 +8,7 @@ import type { Facts } from '../journal/record-row.ts';
 import { ACKNOWLEDGED } from '../journal/row-fault.ts';
 import type { Seal } from '../journal/seal.ts';
 import { formatAmount } from '../lib/money.ts';
+import { ENGLISH, phrase, type Say } from '../lib/phrases.ts';
 import type { Payment } from '../payments/payment.ts';
 import type { Reader } from '../store/database.ts';
 import { REJECT_REASONS, type RejectReason, type ReviewAct, reviewActs } from './review.ts';
@@ -40,11 +41,12 @@ export interface TimelineItem {
 
 const ADMINISTRATOR = 'administrator:';
 const OTHERS: Readonly<Record<string, string>> = {
-  customer: 'The customer',
-  clock: 'The clock',
-  operator: 'The operator',
-  test: 'The test mode',
+  customer: phrase('The customer'),
+  clock: phrase('The clock'),
+  operator: phrase('The operator'),
+  test: phrase('The test mode'),
 };
+type Names = ReadonlyMap<string, string>;
 
 /**
  * All that the history says of a payment, oldest first. Of an erased payment what was written is gone, and everything else
@@ -55,6 +57,7 @@ export async function timelineOf(
   payment: Payment,
   checkpoints: Pick<CheckpointLookup, 'covering'>,
   timeZone: string,
+  say: Say = ENGLISH,
 ): Promise<TimelineItem[]> {
   const entries = await entriesOf(database, payment.id);
   const facts = entries.map((entry) => JSON.parse(entry.facts) as Facts);
@@ -69,7 +72,7 @@ export async function timelineOf(
     if (!seal || number > seal.last_entry) seal = await sealHolding(database, number);
     if (seal && (checkpoint?.seal ?? 0) < seal.number)
       checkpoint = await firstVouching(database, checkpoints, seal.number);
-    const actor_name = nameOf(actor, payment, names);
+    const actor_name = nameOf(say, actor, payment, names);
     const isAct = action !== ACKNOWLEDGED;
     version = isAct ? version + 1 : Number(facts[index]!.version ?? version);
     items.push({
@@ -78,7 +81,7 @@ export async function timelineOf(
       actor,
       actor_name,
       action,
-      sentence: `${actor_name} ${done(action, facts[index]!, names, timeZone)}.`,
+      sentence: sentenceOf(say, actor_name, action, facts[index]!, names, timeZone),
       request_id,
       facts: facts[index]!,
       ...written(isAct ? acts.get(version) : undefined),
@@ -96,76 +99,96 @@ function mentioned(entries: readonly AuditEntry[], facts: readonly Facts[]): str
   return [...actors.map(({ actor }) => actor.slice(ADMINISTRATOR.length)), ...taken];
 }
 
-function nameOf(actor: string, { merchant_name }: Payment, names: ReadonlyMap<string, string>): string {
+function nameOf(say: Say, actor: string, { merchant_name }: Payment, names: Names): string {
   if (actor.startsWith('merchant:')) return merchant_name;
-  if (!actor.startsWith(ADMINISTRATOR)) return OTHERS[actor] ?? actor;
+  if (!actor.startsWith(ADMINISTRATOR)) return say.of(OTHERS[actor] ?? actor);
   const id = actor.slice(ADMINISTRATOR.length);
-  return names.get(id) ?? `The administrator ${id}`;
+  return names.get(id) ?? say`The administrator ${id}`;
 }
 
-/** What was done, to stand behind a name. */
-function done(action: string, facts: Facts, names: ReadonlyMap<string, string>, timeZone: string): string {
+/** What was done, with the actor's name `who`. */
+function sentenceOf(
+  say: Say,
+  who: string,
+  action: string,
+  facts: Facts,
+  names: Names,
+  timeZone: string,
+): string {
   switch (action) {
     case 'payment.created':
-      return `created the payment with the key ${facts.key}`;
+      return say`${who} created the payment with the key ${String(facts.key)}.`;
     case 'payment.requires_review':
       return typeof facts.received_minor === 'number'
-        ? recorded(facts)
-        : `sent it for review, paid by ${facts.method}`;
+        ? recorded(say, who, facts)
+        : say`${who} sent it for review, paid by ${String(facts.method)}.`;
     case 'payment.cancelled':
-      return facts.reason === 'expired' ? 'ended it: it had expired' : 'cancelled it';
+      return facts.reason === 'expired' ? say`${who} ended it: it had expired.` : say`${who} cancelled it.`;
     case 'payment.expiry_moved':
-      return 'moved its end to now';
+      return say`${who} moved its end to now.`;
     case 'payment.pending':
     case 'payment.announcement_withdrawn':
-      return 'took back what was sent, as a mistake';
+      return say`${who} took back what was sent, as a mistake.`;
     case 'payment.announced':
-      return `said that the transfer was sent, by ${facts.method}, which did not submit the payment`;
+      return say`${who} said that the transfer was sent, by ${String(facts.method)}, which did not submit the payment.`;
     case 'payment.link_requested':
-      return 'asked for a new link';
+      return say`${who} asked for a new link.`;
     case 'payment.approval_recorded':
-      return 'approved it as the first of two administrators';
+      return say`${who} approved it as the first of two administrators.`;
     case 'payment.approved':
-      return Number(facts.approvals) > 1 ? 'confirmed the approval, so it is approved' : 'approved it';
-    case 'payment.rejected':
-      return typeof facts.reason === 'string' && Object.hasOwn(REJECT_REASONS, facts.reason)
-        ? `rejected it: ${REJECT_REASONS[facts.reason as RejectReason].toLowerCase()}`
-        : 'rejected it';
-    case 'payment.claimed': {
-      const until = typeof facts.until === 'number' ? ` until ${momentInWords(facts.until, timeZone)}` : '';
-      const from = facts.taken_from ? ` from ${names.get(String(facts.taken_from)) ?? facts.taken_from}` : '';
-      return `took it to review${from}${until}`;
+      return Number(facts.approvals) > 1
+        ? say`${who} confirmed the approval, so it is approved.`
+        : say`${who} approved it.`;
+    case 'payment.rejected': {
+      if (typeof facts.reason !== 'string' || !Object.hasOwn(REJECT_REASONS, facts.reason))
+        return say`${who} rejected it.`;
+      const reason = say.of(REJECT_REASONS[facts.reason as RejectReason]);
+      return say`${who} rejected it: ${say.tag === 'en' ? reason.toLowerCase() : reason}.`;
     }
+    case 'payment.claimed':
+      return claimed(say, who, facts, names, timeZone);
     case 'payment.released':
-      return 'let it go again';
+      return say`${who} released it again.`;
     case 'payment.line_matched':
-      return `matched it with ${lineIn(facts)}`;
+      return say`${who} matched it with ${lineIn(say, facts)}.`;
     case 'payment.line_linked':
-      return `linked its money with ${lineIn(facts)}`;
+      return say`${who} linked its money with ${lineIn(say, facts)}.`;
     case 'payment.money_returned':
-      return `recorded that money went back by ${lineIn(facts)}`;
+      return say`${who} recorded that money went back by ${lineIn(say, facts)}.`;
     case 'payment.line_taken_back':
-      return `took back that it was matched with ${lineIn(facts)}`;
+      return say`${who} took back that it was matched with ${lineIn(say, facts)}.`;
     case 'payment.noted':
-      return 'added a note';
+      return say`${who} added a note.`;
     case 'payment.erased':
-      return 'erased its personal data';
+      return say`${who} erased its personal data.`;
     case ACKNOWLEDGED:
-      return `recorded that it was changed outside the service: ${facts.reason}`;
+      return say`${who} recorded that it was changed outside the service: ${String(facts.reason)}.`;
     default:
-      return `did ${action}`; // of a newer program, or a test
+      return say`${who} did ${action}.`; // of a newer program, or a test
   }
 }
 
-/** A bank line, as facts tell it. */
-const lineIn = ({ line_minor, currency, line_day }: Facts) =>
-  `the bank line of ${formatAmount(Number(line_minor))} ${currency} on ${line_day ? dayInWords(String(line_day)) : 'no day'}`;
+function claimed(say: Say, who: string, facts: Facts, names: Names, timeZone: string): string {
+  const until =
+    typeof facts.until === 'number' ? ` ${say`until ${momentInWords(facts.until, timeZone, say)}`}` : '';
+  const { taken_from } = facts;
+  if (!taken_from) return say`${who} claimed it${until}.`;
+  return say`${who} took it over from ${names.get(String(taken_from)) ?? String(taken_from)}${until}.`;
+}
 
-/** Money that was recorded, to stand behind a name. */
-function recorded({ received_minor, currency, received_on, from }: Facts): string {
+/** A bank line, as facts tell it. */
+function lineIn(say: Say, { line_minor, currency, line_day }: Facts): string {
+  const day = line_day ? dayInWords(String(line_day), say) : say`no day`;
+  return say`the bank line of ${`${formatAmount(Number(line_minor))} ${currency}`} on ${day}`;
+}
+
+/** Money that was recorded by `who`. */
+function recorded(say: Say, who: string, { received_minor, currency, received_on, from }: Facts): string {
   const money = `${formatAmount(Number(received_minor))} ${currency}`;
-  const again = from === 'cancelled' ? ', so it is open again' : '';
-  return `recorded that ${money} arrived on ${dayInWords(String(received_on))}${again}`;
+  const day = dayInWords(String(received_on), say);
+  return from === 'cancelled'
+    ? say`${who} recorded that ${money} arrived on ${day}, so it is open again.`
+    : say`${who} recorded that ${money} arrived on ${day}.`;
 }
 
 function written(

@@ -2,16 +2,21 @@
 
 import { namesOf } from '../administrators/queries.ts';
 import { momentsIn } from '../lib/moments.ts';
+import type { Say } from '../lib/phrases.ts';
 import type { Payment } from '../payments/payment.ts';
 import type { Reader } from '../store/database.ts';
 import { CLAIM_MS, type Claim } from './claim-time.ts';
 import { decisionOf, type ReviewAct, reviewActs } from './review.ts';
 
-/** `20 Nov 2026, 14:02 GMT+1`. Takes milliseconds since 1970. */
-export const momentInWords = (ms: number, timeZone: string): string => momentsIn(timeZone).moment(ms);
+/** `20 Nov 2026, 14:02 GMT+1`. Takes milliseconds since 1970. English if `say` is undefined. */
+export const momentInWords = (ms: number, timeZone: string, say?: Say): string =>
+  momentsIn(timeZone, tagOf(say)).moment(ms);
 
-/** `20 Nov 2026`. Takes `2026-11-20`. */
-export const dayInWords = (date: string): string => momentsIn('UTC').day(date);
+/** `20 Nov 2026`. Takes `2026-11-20`. English if `say` is undefined. */
+export const dayInWords = (date: string, say?: Say): string => momentsIn('UTC', tagOf(say)).day(date);
+
+/** English is written as the command line and the API write it. */
+const tagOf = (say: Say | undefined) => (say?.tag === 'en' ? undefined : say?.tag);
 
 async function nameOf(database: Reader, administrator: string): Promise<string> {
   return (

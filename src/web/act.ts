@@ -4,6 +4,7 @@ import type { Act as Entry } from '../journal/audit-entry.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { ErrorCode } from '../lib/errors.ts';
 import { soundText } from '../lib/faults.ts';
+import { phrase } from '../lib/phrases.ts';
 import type { Permission } from './endpoint.ts';
 
 /** Who acts, for entries and for rows. */
@@ -27,6 +28,8 @@ export interface Taken<T> {
     /** A field's label, or a choice's legend. */
     label: string;
     hint?: string;
+    /** The most characters, which the hint names. */
+    most?: number;
     lines?: number;
     attributes?: Record<string, string>;
     /** What there is to choose from, and what to do if nothing is chosen. */
@@ -113,7 +116,7 @@ export const reasonTaken = (
 ): Taken<string> => ({
   schema: soundText(maximum, faultOf, { trims: true }).describe(said.described),
   option: { flags: '--reason <text>', description: said.option },
-  asks: { label: 'Reason', hint: `${said.readBy} At most ${maximum} characters.`, lines: 3 },
+  asks: { label: phrase('Reason'), hint: said.readBy, most: maximum, lines: 3 },
   read(typed) {
     const value = typed.replace(/\r\n?/g, '\n').trim();
     const fault = faultOf(value);

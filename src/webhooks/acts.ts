@@ -1,5 +1,6 @@
 // What administrators and operators do about a webhook endpoint: disable, enable, send again.
 import { counted } from '../lib/counted.ts';
+import { phrase } from '../lib/phrases.ts';
 import { asciiDigits } from '../lib/text.ts';
 import { DAY_MS } from '../lib/time.ts';
 import { REASON_MAXIMUM, reasonFault } from '../merchants/suspend.ts';
@@ -31,15 +32,17 @@ const disable = act({
     reason: reasonTaken(REASON_MAXIMUM, reasonFault, {
       described: 'Why. The merchant reads it as `disabled_note`.',
       option: 'what the merchant is told',
-      readBy: 'Its merchant reads it.',
+      readBy: phrase('Its merchant reads it.'),
     }),
   }),
   does: (journal, { id }: Endpoint, { reason }, by) =>
     journal.commit((transaction) => disableEndpoint(transaction, id, by.kind, by, reason), id),
   asks: {
-    title: 'Disable this endpoint?',
-    lead: 'Nothing is sent to it until an administrator enables it. What happens meanwhile is kept, and sent then.',
-    button: 'Disable the endpoint',
+    title: phrase('Disable this endpoint?'),
+    lead: phrase(
+      'Nothing is sent to it until an administrator enables it. What happens meanwhile is kept, and sent then.',
+    ),
+    button: phrase('Disable the endpoint'),
     look: 'danger',
   },
   endpoint: {
@@ -62,9 +65,9 @@ const enable = act({
   does: (journal, { id }: Endpoint, _, by) =>
     journal.commit((transaction) => enableEndpoint(transaction, id, by), id),
   asks: {
-    title: 'Enable this endpoint?',
-    lead: 'It goes on where it was disabled: what happened meanwhile is sent now.',
-    button: 'Enable the endpoint',
+    title: phrase('Enable this endpoint?'),
+    lead: phrase('It goes on where it was disabled: what happened meanwhile is sent now.'),
+    button: phrase('Enable the endpoint'),
   },
   endpoint: {
     id: 'enableWebhookEndpointOfMerchant',
@@ -92,13 +95,16 @@ function resendTakes(now: () => number): { what: Taken<Resend>; since: Taken<num
         default: 'failed',
       },
       asks: {
-        label: 'What is sent',
+        label: phrase('What is sent'),
         choices: [
-          ['failed', 'What failed'],
-          ['missing', 'What it never got, because it was added later or its deliveries are no longer kept'],
+          ['failed', phrase('What failed')],
+          [
+            'missing',
+            phrase('What it never got, because it was added later or its deliveries are no longer kept'),
+          ],
         ],
         initial: 'failed',
-        missing: 'Choose what is sent',
+        missing: phrase('Choose what is sent'),
       },
     },
     since: {
@@ -110,7 +116,7 @@ function resendTakes(now: () => number): { what: Taken<Resend>; since: Taken<num
       },
       asks: {
         name: 'days',
-        label: 'Of the last how many days',
+        label: phrase('From the last (days)'),
         hint: `1 to ${DAYS_MAXIMUM}.`,
         initial: '1',
         attributes: { inputmode: 'numeric', class: 'short' },
@@ -132,9 +138,9 @@ const sendAgain = act({
   does: (journal, { id }: Endpoint, { what, since }, by) =>
     journal.commit((transaction) => resend(transaction, id, what, since, by), id),
   asks: {
-    title: 'Send again',
-    lead: 'Each event keeps its id, so that its server can tell one that it has already.',
-    button: 'Send again',
+    title: phrase('Send again'),
+    lead: phrase('Each event keeps its id, so that its server recognises one that it has already.'),
+    button: phrase('Send again'),
   },
   endpoint: {
     id: 'resendDeliveriesOfMerchant',

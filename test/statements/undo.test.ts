@@ -106,7 +106,7 @@ test('the console shows the newest imports with a button, and says what was undo
   assert.deepEqual(strictly(page.text).faults, []);
   const button = 'Undo the import of c.xml';
   const done = await client.post('/statements/undo', { statement: id! });
-  assert.match(done.text, /The import is undone: 1 line of it no longer count/);
+  assert.match(done.text, /The import is undone: 1 line no longer counts\./);
   assert.deepEqual(strictly(done.text).faults, []);
   assert.ok(page.text.includes(button) && !done.text.includes(button));
 });

@@ -2,6 +2,7 @@
 
 import { OperationalError } from '../../lib/errors.ts';
 import { type Html, html } from '../../lib/html.ts';
+import { phrase } from '../../lib/phrases.ts';
 import type { Administrator } from '../administrator.ts';
 import type { Passkey } from '../passkey.ts';
 import { findAdministrator, passkeysOf } from '../queries.ts';
@@ -15,16 +16,16 @@ export const EMPTY: Faults = {};
 
 /** What was done, by the word in the address that leads back. */
 const DONE: Readonly<Record<string, string>> = {
-  password: 'Your password is changed. Everywhere else you are signed out.',
-  passkey: 'The passkey is added.',
-  removed: 'The passkey is removed. Everywhere else you are signed out.',
-  totp: 'The new authenticator app is the one that counts. Everywhere else you are signed out.',
-  sessions: 'Everywhere else you are signed out.',
+  password: phrase('Your password is changed. You are signed out everywhere else.'),
+  passkey: phrase('The passkey is added.'),
+  removed: phrase('The passkey is removed. You are signed out everywhere else.'),
+  totp: phrase('You use the new authenticator app from now on. You are signed out everywhere else.'),
+  sessions: phrase('You are signed out everywhere else.'),
 };
 
-export function doneIn(query: URLSearchParams): string | undefined {
+export function doneIn({ query, say }: Context): string | undefined {
   const word = query.get('done') ?? '';
-  return Object.hasOwn(DONE, word) ? DONE[word] : undefined;
+  return Object.hasOwn(DONE, word) ? say.of(DONE[word]!) : undefined;
 }
 
 /** The account as it is. Their row is there: they are signed in. */
@@ -44,13 +45,13 @@ export const asking = ({ principal, form, request }: Context) => ({
 });
 
 /** What is wrong where the present password is not there. */
-export const passwordMissing = ({ form }: Context): Faults =>
-  form.get('current-password') ? EMPTY : { 'current-password': 'Enter your password as it is now' };
+export const passwordMissing = ({ form, say }: Context): Faults =>
+  form.get('current-password') ? EMPTY : { 'current-password': say`Enter your present password` };
 
-export function refusalFaults({ timeZone }: Context, refusal: PasswordRefusal): Faults {
+export function refusalFaults({ timeZone, say }: Context, refusal: PasswordRefusal): Faults {
   return refusal.refused === 'wrong'
-    ? { 'current-password': 'This is not your password' }
-    : { 'current-password': `Too many attempts. Try again at ${timeOfDay(timeZone, refusal.until)}` };
+    ? { 'current-password': say`This is not your password` }
+    : { 'current-password': say`Too many attempts. Try again at ${timeOfDay(timeZone, refusal.until)}` };
 }
 
 /** Keeps this browser a known one, after a change of `administrator` that made all device cookies void. */
@@ -75,7 +76,7 @@ export function formPage(
     title,
     place: '/account',
     faults,
-    content: html`<p><a class="plain" href="${context.address('/account')}">Your account</a></p>
+    content: html`<p><a class="plain" href="${context.address('/account')}">${context.say`Your account`}</a></p>
 <h1>${title}</h1>
 ${lead}
 <form class="narrow" method="post" action="${context.address(path)}#errors" novalidate>

@@ -20,42 +20,42 @@ import type { Context, Outcome, Shown } from './route.ts';
 import { parsed } from './sign-in-whole.ts';
 
 export async function passkeysPage(context: Context, faults = EMPTY): Promise<Shown> {
-  const { baseUrl, address, token, form, query, ring } = context;
+  const { baseUrl, address, token, form, ring, say } = context;
   const { row, passkeys } = await own(context);
-  const button = newPasskeyButton(ring, baseUrl, row, passkeys, 'Add a passkey');
-  const done = doneIn(query);
+  const button = newPasskeyButton(context.say, ring, baseUrl, row, passkeys, say`Add a passkey`);
+  const done = doneIn(context);
   const one = (
     passkey: Passkey,
-  ) => html`<li>${said(passkey.name)}, added ${moment(context, passkey.created_at)}${
-    passkey.used_at !== null && html`, used last ${moment(context, passkey.used_at)}`
+  ) => html`<li>${say.html`${said(passkey.name)}, added ${moment(context, passkey.created_at)}`}${
+    passkey.used_at !== null && html`, ${say.html`last used ${moment(context, passkey.used_at)}`}`
   }
-· <a class="plain" href="${address('/account/passkeys/remove', { passkey: passkey.id })}" aria-label="Remove ${passkey.name}">Remove</a></li>`;
+· <a class="plain" href="${address('/account/passkeys/remove', { passkey: passkey.id })}" aria-label="${say`Remove ${passkey.name}`}">${say`Remove`}</a></li>`;
   return {
-    title: 'Your passkeys',
+    title: say`Your passkeys`,
     place: '/account',
     faults,
     content: html`${done !== undefined && notice(html`<p>${done}</p>`)}
-<p><a class="plain" href="${address('/account')}">Your account</a></p>
-<h1>Your passkeys</h1>
-${passkeys.length > 0 ? html`<ul class="list">${passkeys.map(one)}</ul>` : html`<p>You have none yet.</p>`}
+<p><a class="plain" href="${address('/account')}">${say`Your account`}</a></p>
+<h1>${say`Your passkeys`}</h1>
+${passkeys.length > 0 ? html`<ul class="list">${passkeys.map(one)}</ul>` : html`<p>${say`You have no passkeys yet.`}</p>`}
 <section class="part">
-<h2>Add one</h2>
+<h2>${say`Add a passkey`}</h2>
 ${
   button
     ? html`<form class="narrow" method="post" action="${address('/account/passkeys')}#errors" novalidate>
 ${token}
 ${field({
   name: 'name',
-  label: 'What you call it',
-  hint: 'The device it is on, perhaps.',
+  label: say`Name of the passkey`,
+  hint: say`For example the device it is on.`,
   value: form.get('name') ?? '',
   fault: faults.name,
   attributes: { maxlength: '60' },
 })}
-${currentPasswordField(faults)}
+${currentPasswordField(context.say, faults)}
 ${button}
 </form>`
-    : html`<p>Browsers make passkeys only where this service is reached by https under a name.</p>`
+    : html`<p>${say`Browsers create passkeys only where this service is reached by HTTPS under a name.`}</p>`
 }
 </section>`,
   };
@@ -66,14 +66,15 @@ export async function takePasskey(context: Context): Promise<Outcome> {
   const place = passkeyPlace(baseUrl);
   const name = form.get('name') ?? '';
   const faults = {
-    ...(name.trim() === '' ? { name: 'Enter a name for the passkey' } : {}),
+    ...(name.trim() === '' ? { name: context.say`Enter a name for the passkey` } : {}),
     ...passwordMissing(context),
   };
   if (Object.keys(faults).length > 0) return passkeysPage(context, faults);
   const { row } = await own(context);
   const credential = parsed(form.get('credential') ?? '');
   const passkey = place && verifiedRegistration(ring, place, row, credential);
-  if (!passkey) return passkeysPage(context, { name: 'The passkey could not be checked. Add it again' });
+  if (!passkey)
+    return passkeysPage(context, { name: context.say`The passkey could not be checked. Add it again` });
   try {
     const added = await addPasskey(context, asking(context), passkey, name);
     if ('refused' in added) return passkeysPage(context, refusalFaults(context, added));
@@ -81,23 +82,26 @@ export async function takePasskey(context: Context): Promise<Outcome> {
     return { to: address('/account/passkeys', { done: 'passkey' }), headers };
   } catch (error) {
     if (error instanceof OperationalError && error.details)
-      return passkeysPage(context, { name: `The name: ${error.details.name ?? error.message}` });
+      return passkeysPage(context, {
+        name: `${context.say`Name of the passkey`}: ${error.details.name ?? error.message}`,
+      });
     throw error;
   }
 }
 
 export async function removalPage(context: Context, faults = EMPTY): Promise<Shown> {
+  const { say } = context;
   const id = context.form.get('passkey') ?? context.query.get('passkey');
   const { passkeys } = await own(context);
   const passkey = passkeys.find((one) => one.id === id);
   if (!passkey) throw new OperationalError('not_found', 'There is no such passkey.');
   return formPage(context, {
-    title: 'Remove a passkey',
+    title: say`Remove a passkey`,
     path: '/account/passkeys/remove',
-    button: 'Remove it',
+    button: say`Remove it`,
     faults,
-    lead: html`<p>${said(passkey.name)} cannot be used to sign in any more once it is removed.</p>`,
-    inside: html`<input type="hidden" name="passkey" value="${passkey.id}">${currentPasswordField(faults)}`,
+    lead: html`<p>${context.say.html`Once ${said(passkey.name)} is removed, you can no longer sign in with it.`}</p>`,
+    inside: html`<input type="hidden" name="passkey" value="${passkey.id}">${currentPasswordField(context.say, faults)}`,
   });
 }
 

@@ -34,81 +34,84 @@ import { signedInCookies } from './signed-in.ts';
 
 /** What failed with their address since they signed in the time before this. */
 async function failedAttempts(context: Context): Promise<Html> {
-  const { database, principal } = context;
+  const { database, principal, say } = context;
   const since = (await sessionBefore(database, principal.id, principal.session!)) ?? 0;
   const { count, withPassword, last } = await failuresSince(context, principal.email, since);
-  if (last === undefined) return html`None since you signed in before`;
-  return html`${count} since you signed in before, the last
-${moment(context, last)}${
-  withPassword > 0 &&
-  html`.
-<strong>${withPassword} of them with your password</strong>: if that was not you, change it`
-}`;
+  if (last === undefined) return html`${say`None since you last signed in`}`;
+  return html`${say.html`${count} since you last signed in, the newest ${moment(context, last)}`}${
+    withPassword > 0 &&
+    html`.
+<strong>${say`${withPassword} of them with your password`}</strong>: ${say`if that was not you, change it`}`
+  }`;
 }
 
 export async function accountPage(context: Context): Promise<Shown> {
-  const { address, query, keys, principal, database, now } = context;
+  const { address, keys, principal, database, now, say } = context;
   const { row, passkeys } = await own(context);
   const sessions = await openSessionsOf(database, principal.id, now);
-  const done = doneIn(query);
+  const done = doneIn(context);
   const change = (path: string, text: string) => html`<a class="plain" href="${address(path)}">${text}</a>`;
   const left = codesLeft(row.recovery_codes);
+  const here = (id: string) => id === principal.session && html` <strong>(${say`this browser`})</strong>`;
   return {
-    title: 'Your account',
+    title: say`Your account`,
     place: '/account',
     content: html`${done !== undefined && notice(html`<p>${done}</p>`)}
-<h1>Your account</h1>
+<h1>${say`Your account`}</h1>
 ${rows([
-  ['Name', said(row.name)],
-  ['Email address', literal(row.email)],
-  ['Role', row.role],
+  [say`Name`, said(row.name)],
+  [say`Email address`, literal(row.email)],
+  [say`Role`, say.of(row.role)],
 ])}
 <section class="part">
-<h2>How you sign in</h2>
+<h2>${say`How you sign in`}</h2>
 ${rows([
-  ['Password', change('/account/password', 'Change the password')],
+  [say`Password`, change('/account/password', say`Change the password`)],
   [
-    'Authenticator app',
-    html`${row.totp_secret === null ? 'None' : 'Set up'} ·
-${change('/account/authenticator', row.totp_secret === null ? 'Add an app' : 'Use another app')}`,
+    say`Authenticator app`,
+    html`${row.totp_secret === null ? say`None` : say`Set up`} ·
+${change('/account/authenticator', row.totp_secret === null ? say`Add an app` : say`Use another app`)}`,
   ],
-  ['Passkeys', html`${passkeys.length} · ${change('/account/passkeys', 'Add or remove passkeys')}`],
-  ['Recovery codes', html`${left} left · ${change('/account/recovery-codes', 'Make new ones')}`],
-  ['Failed attempts', await failedAttempts(context)],
+  [say`Passkeys`, html`${passkeys.length} · ${change('/account/passkeys', say`Add or remove passkeys`)}`],
+  [
+    say`Recovery codes`,
+    html`${say`${left} left`} · ${change('/account/recovery-codes', say`Create new ones`)}`,
+  ],
+  [say`Failed attempts`, await failedAttempts(context)],
 ])}
 </section>
 <section class="part">
-<h2>Where you are signed in</h2>
+<h2>${say`Where you are signed in`}</h2>
 <ul class="list">${sessions.map(
       (one) =>
-        html`<li>Since ${moment(context, one.created_at)}${one.id === principal.session && html` <strong>(this browser)</strong>`},
-until ${moment(context, one.expires_at)} at the latest</li>`,
+        html`<li>${say.html`Since ${moment(context, one.created_at)}, until ${moment(context, one.expires_at)} at the latest`}${here(one.id)}</li>`,
     )}</ul>
-<p class="hint">At most ${SESSIONS_MAXIMUM} at a time: signing in once more signs you out where you signed in first.</p>
-${sessions.length > 1 && html`<p>${change('/account/sessions', 'Sign out everywhere else')}</p>`}
+<p class="hint">${say`At most ${SESSIONS_MAXIMUM} at a time: signing in once more signs you out where you signed in first.`}</p>
+${sessions.length > 1 && html`<p>${change('/account/sessions', say`Sign out everywhere else`)}</p>`}
 </section>
 <section class="part">
-<h2>Keyboard shortcuts</h2>
-<p>Single letters work as shortcuts in the console: <kbd>?</kbd> lists them.
-They are <strong>${keys ? 'on' : 'off'}</strong> in this browser.</p>
-<p><a class="plain" href="${address('/account', { keys: keys ? 'off' : 'on' })}">${keys ? 'Switch them off' : 'Switch them on'}</a></p>
+<h2>${say`Keyboard shortcuts`}</h2>
+<p>${say.html`Single letters are shortcuts in the console: ${html`<kbd>?</kbd>`} lists them.`}
+<strong>${keys ? say`They are on in this browser.` : say`They are off in this browser.`}</strong></p>
+<p><a class="plain" href="${address('/account', { keys: keys ? 'off' : 'on' })}">${keys ? say`Switch them off` : say`Switch them on`}</a></p>
 </section>`,
   };
 }
 
 export function passwordPage(context: Context, faults = EMPTY): Shown {
+  const { say } = context;
   return formPage(context, {
-    title: 'Change your password',
+    title: say`Change your password`,
     path: '/account/password',
-    button: 'Change the password',
+    button: say`Change the password`,
     faults,
-    inside: html`${currentPasswordField(faults)}${newPasswordFields(faults)}`,
+    inside: html`${currentPasswordField(context.say, faults)}${newPasswordFields(context.say, faults)}`,
   });
 }
 
 export async function takeNewPassword(context: Context): Promise<Outcome> {
   const { form, principal, now, address } = context;
-  const faults = { ...passwordMissing(context), ...newPasswordFaults(form, principal.email) };
+  const faults = { ...passwordMissing(context), ...newPasswordFaults(context.say, form, principal.email) };
   if (Object.keys(faults).length > 0) return passwordPage(context, faults);
   try {
     const changed = await changePassword(context, asking(context), form.get('password')!);
@@ -122,19 +125,20 @@ export async function takeNewPassword(context: Context): Promise<Outcome> {
 }
 
 export async function authenticatorPage(context: Context, faults = EMPTY): Promise<Shown> {
-  const { form, principal } = context;
+  const { form, principal, say } = context;
   return formPage(context, {
-    title: 'Set up an authenticator app',
+    title: say`Set up an authenticator app`,
     path: '/account/authenticator',
-    button: 'Use this app',
+    button: say`Use this app`,
     faults,
-    lead: html`<p>The app you had before stops counting.</p>`,
-    inside: html`${totpFields(principal.email, secretOf(form, principal.email), faults)}${currentPasswordField(faults)}`,
+    lead: html`<p>${say`The app you had before no longer works.`}</p>`,
+    inside: html`${totpFields(context.say, principal.email, secretOf(form, principal.email), faults)}
+${currentPasswordField(context.say, faults)}`,
   });
 }
 
 export async function takeAuthenticator(context: Context): Promise<Outcome> {
-  const app = totpIn(context.form, context.now);
+  const app = totpIn(context.say, context.form, context.now);
   const faults = { ...('faults' in app ? app.faults : {}), ...passwordMissing(context) };
   if ('faults' in app || Object.keys(faults).length > 0) return authenticatorPage(context, faults);
   const replaced = await replaceTotp(context, asking(context), app.totp);
@@ -144,28 +148,30 @@ export async function takeAuthenticator(context: Context): Promise<Outcome> {
 }
 
 export function codesPage(context: Context, faults = EMPTY): Shown {
+  const { say } = context;
   return formPage(context, {
-    title: 'New recovery codes',
+    title: say`New recovery codes`,
     path: '/account/recovery-codes',
-    button: 'Make new codes',
+    button: say`Create new codes`,
     faults,
-    lead: html`<p>The codes you had before stop working.</p>`,
-    inside: currentPasswordField(faults),
+    lead: html`<p>${say`The codes you had before stop working.`}</p>`,
+    inside: currentPasswordField(context.say, faults),
   });
 }
 
 export async function takeNewCodes(context: Context): Promise<Outcome> {
+  const { say } = context;
   const missing = passwordMissing(context);
   if (missing !== EMPTY) return codesPage(context, missing);
   const made = await renewRecoveryCodes(context, asking(context));
   if ('refused' in made) return codesPage(context, refusalFaults(context, made));
   return {
-    title: 'Your recovery codes',
+    title: say`Your recovery codes`,
     place: '/account',
     headers: knownAgain(context, made.administrator),
-    content: html`<h1>Your recovery codes</h1>
-${recoveryCodes(made.codes, context.address('/account/recovery-codes/file'), context.token)}
-<p><a class="primary" href="${context.address('/account')}">I have kept them: continue</a></p>`,
+    content: html`<h1>${say`Your recovery codes`}</h1>
+${recoveryCodes(context.say, made.codes, context.address('/account/recovery-codes/file'), context.token)}
+<p><a class="primary" href="${context.address('/account')}">${say`I have kept them: continue`}</a></p>`,
   };
 }
 
@@ -173,7 +179,7 @@ ${recoveryCodes(made.codes, context.address('/account/recovery-codes/file'), con
 export async function codesFile({ form }: Context): Promise<Outcome> {
   const codes = (form.get('codes') ?? '').split(' ');
   if (codes.length !== 10 || !codes.every((code) => RECOVERY_CODE.test(code)))
-    throw new OperationalError('bad_request', 'These are no recovery codes.');
+    throw new OperationalError('bad_request', 'These are not recovery codes.');
   const text = `Recovery codes for Counterfoil. Each works once.\r\n\r\n${codes.join('\r\n')}\r\n`;
   return {
     stream: Readable.from([text]),
@@ -183,13 +189,14 @@ export async function codesFile({ form }: Context): Promise<Outcome> {
 }
 
 export function sessionsPage(context: Context, faults = EMPTY): Shown {
+  const { say } = context;
   return formPage(context, {
-    title: 'Sign out everywhere else',
+    title: say`Sign out everywhere else`,
     path: '/account/sessions',
-    button: 'Sign out everywhere else',
+    button: say`Sign out everywhere else`,
     faults,
-    lead: html`<p>You stay signed in in this browser.</p>`,
-    inside: currentPasswordField(faults),
+    lead: html`<p>${say`You stay signed in in this browser.`}</p>`,
+    inside: currentPasswordField(context.say, faults),
   });
 }
 

@@ -1,6 +1,7 @@
 // The pages of routine acts: each asks before something is done, takes the form, and leads back to the page of the thing.
 import { OperationalError } from '../../lib/errors.ts';
 import { type Html, html } from '../../lib/html.ts';
+import type { Say } from '../../lib/phrases.ts';
 import { type Acts, type RoutineAct, readTyped, type Taken, takenBy } from '../../web/act.ts';
 import { choice, type Faults, field } from './parts.ts';
 import { questionPage } from './question-page.ts';
@@ -41,26 +42,39 @@ async function ask<C extends Context, T extends { id: string }>(
   const path = below(context, things.path);
   const back = context.address(path);
   if (act.isDone?.(one)) return { to: back };
-  const { button, look = 'primary' } = act.asks;
+  const { say } = context;
+  const { title, lead, button, look = 'primary' } = act.asks;
   const fields = html`${takenBy(act, () => context.now).map(([name, { asks }]) => fieldOf(context, name, asks, faults))}`;
   const { place } = things;
-  const head = things.head(one, act.asks);
+  const head = things.head(one, { ...act.asks, title: say.of(title), lead: say.of(lead) });
   return questionPage(context, {
-    ...{ ...head, place, path: `${path}/${act.name}`, fields, button, look, back, faults },
+    ...{ ...head, place, path: `${path}/${act.name}`, fields, button: say.of(button), look, back, faults },
   });
 }
 
 function fieldOf(
-  { form: typed }: Context,
+  { form: typed, say }: Context,
   ownName: string,
-  { name = ownName, label, choices, missing: _, initial = '', ...more }: Taken<unknown>['asks'],
+  { name = ownName, label, choices, missing: _, initial = '', hint, most, ...more }: Taken<unknown>['asks'],
   faults: Faults,
 ): Html {
   const fault = faults[name];
   const value = typed.get(name) ?? initial;
   return choices
-    ? choice({ name, legend: label, options: choices, chosen: value, fault })
-    : field({ name, label, value, fault, ...more });
+    ? choice({
+        name,
+        legend: say.of(label),
+        options: choices.map(([one, text]) => [one, say.of(text)]),
+        chosen: value,
+        fault,
+      })
+    : field({ name, label: say.of(label), hint: hintOf(say, hint, most), value, fault, ...more });
+}
+
+/** A field's hint, with how long it may be. */
+function hintOf(say: Say, hint: string | undefined, most: number | undefined): string {
+  const parts = [hint && say.of(hint), most && say`${most} characters or fewer.`];
+  return parts.filter(Boolean).join(' ');
 }
 
 async function take<C extends Context, T extends { id: string }>(
@@ -75,7 +89,7 @@ async function take<C extends Context, T extends { id: string }>(
   for (const [name, one] of takenBy(act, () => now)) {
     const field = one.asks.name ?? name;
     const got = readTyped(one, typed.get(field) ?? '', now);
-    if ('fault' in got) faults[field] = got.fault;
+    if ('fault' in got) faults[field] = context.say.of(got.fault);
     else values[name] = got.value;
   }
   if (Object.keys(faults).length > 0) return ask(context, things, act, faults);

@@ -13,6 +13,7 @@ const NAMES = {
 type CookieName = keyof typeof NAMES;
 
 export const KEYS_COOKIE = 'counterfoil_keys';
+export const LANGUAGE_COOKIE = 'counterfoil_language';
 
 /** The Set-Cookie line of a cookie that lasts as long as the browser is open, a device's for longer; `undefined` ends it at once. */
 export function setCookie(name: CookieName, value: string | undefined, baseUrl: string): string {
@@ -32,4 +33,9 @@ export function readCookieOf(
 /** Whether single letters are keys. They are unless the administrator switched them off. */
 export function wantsKeys(header: string | undefined, baseUrl: string): boolean {
   return valueIn(header, boundName(KEYS_COOKIE, baseUrl)) !== 'off';
+}
+
+/** The language that the administrator chose for the console. */
+export function languageIn(header: string | undefined, baseUrl: string): string | undefined {
+  return valueIn(header, boundName(LANGUAGE_COOKIE, baseUrl));
 }

@@ -2,6 +2,7 @@
 
 import type { KeyRing } from '../../journal/keys/key-ring.ts';
 import { type Html, html } from '../../lib/html.ts';
+import type { Say } from '../../lib/phrases.ts';
 import { qrPath } from '../../lib/qr-code.ts';
 import { qrSvg } from '../../web/markup/qr-svg.ts';
 import type { Administrator } from '../administrator.ts';
@@ -17,37 +18,38 @@ const SECRET = /^[A-Z2-7]{32}$/;
 export const RECOVERY_CODE = /^[0-9a-z]{4}(?:-[0-9a-z]{4}){5}$/;
 
 /** The field of the current password. */
-export function currentPasswordField(faults: Faults): Html {
+export function currentPasswordField(say: Say, faults: Faults): Html {
   return field({
     name: 'current-password',
-    label: 'Your password',
-    hint: 'As it is now, to show that it is you.',
+    label: say`Your password`,
+    hint: say`Your present one, to show that it is you.`,
     value: '',
     fault: faults['current-password'],
     attributes: { type: 'password', autocomplete: 'current-password' },
   });
 }
 
-export function newPasswordFields(faults: Faults): Html {
+export function newPasswordFields(say: Say, faults: Faults): Html {
   const attributes = { type: 'password', autocomplete: 'new-password' };
   return html`${field({
     name: 'password',
-    label: 'New password',
-    hint: `At least ${PASSWORD_MINIMUM} characters; a few words that only you would put together are good.`,
+    label: say`New password`,
+    hint: say`At least ${PASSWORD_MINIMUM} characters. A few words that only you would put together are good.`,
     value: '',
     fault: faults.password,
     attributes,
   })}
-${field({ name: 'password-again', label: 'The same password again', value: '', fault: faults['password-again'], attributes })}`;
+${field({ name: 'password-again', label: say`The same password again`, value: '', fault: faults['password-again'], attributes })}`;
 }
 
 /** What is wrong with a new password, typed twice. */
-export function newPasswordFaults(form: URLSearchParams, email: string): Faults {
+export function newPasswordFaults(say: Say, form: URLSearchParams, email: string): Faults {
   const password = form.get('password') ?? '';
-  if (password === '') return { password: 'Enter a new password' };
+  if (password === '') return { password: say`Enter a new password` };
   const fault = passwordFault(password, email);
   if (fault) return { password: ofPassword(fault) };
-  if (password !== form.get('password-again')) return { 'password-again': 'Enter the same password twice' };
+  if (password !== form.get('password-again'))
+    return { 'password-again': say`Enter the same password twice` };
   return {};
 }
 
@@ -57,17 +59,17 @@ export function ofPassword(fault: string): string {
 }
 
 /** A secret for an app as a QR code and as text, and the field of the first code, which shows that the app has it. */
-export function totpFields(email: string, secret: string, faults: Faults): Html {
+export function totpFields(say: Say, email: string, secret: string, faults: Faults): Html {
   return html`<input type="hidden" name="secret" value="${secret}">
 <figure>
-${qrSvg(qrPath(totpUri(secret, email)), 'QR code for your authenticator app')}
-<figcaption>Scan this with an authenticator app, or type this key into it:
+${qrSvg(qrPath(totpUri(secret, email)), say`QR code for your authenticator app`)}
+<figcaption>${say`Scan this with an authenticator app, or type this key into it:`}
 <span class="key">${literal(secret.replaceAll(/.{4}(?!$)/g, '$& '))}</span></figcaption>
 </figure>
 ${field({
   name: 'code',
-  label: 'Code that the app shows now',
-  hint: 'Six digits, new every 30 seconds.',
+  label: say`Code that the app shows now`,
+  hint: say`Six digits, new every 30 seconds.`,
   value: '',
   fault: faults.code,
   attributes: { ...LITERAL, autocomplete: 'one-time-code', inputmode: 'numeric', class: 'short' },
@@ -85,20 +87,22 @@ export function secretOf(form: URLSearchParams | undefined, email: string, seed?
 
 /** The app that a form proves, or what is wrong with its code. `now` in milliseconds since 1970. */
 export function totpIn(
+  say: Say,
   form: URLSearchParams,
   now: number,
 ): { totp: { secret: string; step: number } } | { faults: Faults } {
   const secret = form.get('secret') ?? '';
   const code = form.get('code') ?? '';
-  if (code.trim() === '') return { faults: { code: 'Enter the code that your authenticator app shows' } };
+  if (code.trim() === '') return { faults: { code: say`Enter the code that your authenticator app shows` } };
   const step = SECRET.test(secret) ? acceptedStep(secret, code, now, null) : undefined;
   return step === undefined
-    ? { faults: { code: 'This is not the code of this key at this time. Enter the one that is shown now' } }
+    ? { faults: { code: say`This is not the code that the app shows now. Enter the newest one` } }
     : { totp: { secret, step } };
 }
 
 /** The button that makes a passkey; undefined where browsers make none at this address. */
 export function newPasskeyButton(
+  say: Say,
   ring: KeyRing,
   baseUrl: string,
   administrator: Administrator,
@@ -108,15 +112,19 @@ export function newPasskeyButton(
   const place = passkeyPlace(baseUrl);
   if (!place) return undefined;
   const options = registrationOptions(ring, place, administrator, existing);
-  return passkeyButton('create', options, label, html`A passkey needs JavaScript, which is off.`);
+  return passkeyButton(
+    say,
+    'create',
+    options,
+    label,
+    html`${say`A passkey needs JavaScript, which is off.`}`,
+  );
 }
 
 /** Ten recovery codes, shown this once, and the form that gives them as a file. `action`: the address of that form. */
-export function recoveryCodes(codes: readonly string[], action: string, token: Html): Html {
-  return html`<p>Keep these ten codes where you keep things you must not lose: on paper, or in a password manager.
-Each lets you in once when your
-second factor is gone. They are not shown again.</p>
+export function recoveryCodes(say: Say, codes: readonly string[], action: string, token: Html): Html {
+  return html`<p>${say`Keep these ten codes where you keep things you must not lose: on paper, or in a password manager. Each lets you in once when your second factor is gone. They are not shown again.`}</p>
 <ol class="codes">${codes.map((code) => html`<li>${literal(code)}</li>`)}</ol>
 <form method="post" action="${action}">${token}<input type="hidden" name="codes" value="${codes.join(' ')}">
-<button class="secondary">Save them as a file</button></form>`;
+<button class="secondary">${say`Save them as a file`}</button></form>`;
 }

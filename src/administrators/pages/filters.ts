@@ -1,6 +1,8 @@
 // The filters of a list: as an address says them, and the fields of the form that asks for them.
 import { attributes, type Html, html } from '../../lib/html.ts';
+import { ENGLISH, type Say } from '../../lib/phrases.ts';
 import { dayBounds } from '../../lib/time.ts';
+import { glyph } from './glyphs.ts';
 import type { Faults } from './parts.ts';
 import type { Context } from './route.ts';
 
@@ -87,21 +89,47 @@ ${fault && html`<p class="error" id="${id}-error">${fault}</p>\n`}<input${attrib
 `;
 }
 
+/** The field of a search in one line with its button. `hint` says what it finds; by default, payments. */
+export function findField(
+  { say, keys }: Pick<Context, 'say' | 'keys'>,
+  asked: string | undefined,
+  hint = say`Reference, name, amount, bank line`,
+): Html {
+  const search = attributes({
+    id: 'q',
+    name: 'q',
+    type: 'search',
+    dir: 'auto',
+    autocomplete: 'off',
+    spellcheck: 'false',
+    autocapitalize: 'none',
+    'data-key': '/',
+    placeholder: hint,
+    'aria-describedby': 'q-hint',
+    value: asked,
+  });
+  return html`<div class="find"><label class="vh" for="q">${say`Search`}</label><p class="vh" id="q-hint">${hint}</p>
+<input${search}>${keys && html`<kbd aria-hidden="true" data-with-script hidden>/</kbd>`}
+<button>${glyph('search')}<span class="vh">${say`Search`}</span></button></div>
+`;
+}
+
 /** The fields of the days that `daysAsked` reads. */
-export function dayFields(asked: { from?: string; to?: string }, faults: Faults): Html {
+export function dayFields(asked: { from?: string; to?: string }, faults: Faults, say: Say = ENGLISH): Html {
   const day = { type: 'date' };
-  return html`${filterField('from', 'From', asked.from, faults.from, day)}${filterField('to', 'To', asked.to, faults.to, day)}`;
+  return html`${filterField('from', say`From`, asked.from, faults.from, day)}${filterField('to', say`To`, asked.to, faults.to, day)}`;
 }
 
 /** The form of a list's filters, whose answer is an address that can be kept. `asked` are the parameters that are set. */
 export function filterBar(
-  { address }: Context,
+  { address, say }: Context,
   path: string,
   asked: Readonly<Record<string, string | undefined>>,
   { fields, button, label = button }: { fields: Html; button: string; label?: string },
 ): Html {
-  const clear = Object.keys(asked).length > 0 && html` <a class="plain" href="${address(path)}">Clear</a>`;
+  const clear =
+    Object.keys(asked).length > 0 && html` <a class="plain" href="${address(path)}">${say`Clear`}</a>`;
   return html`<form method="get" action="${address(path)}" class="filter-bar" role="search" aria-label="${label}" novalidate>
-${fields}<p class="actions"><button>${button}</button>${clear}</p>
+${fields}<p class="actions">${button !== '' && html`<button>${button}</button>`}${clear}</p>
 </form>`;
 }

@@ -1,113 +1,182 @@
-// The frame of the console's pages: navigation, the signed-in administrator, and the choice of the theme.
+// The frame of the console's pages: the rail with its places, and below it the account, keys, language and theme.
 
 import { type Html, html } from '../../lib/html.ts';
 import type { Language } from '../../lib/locale.ts';
+import { phrase, type Say } from '../../lib/phrases.ts';
 import { consoleStylesheet } from '../../web/markup/assets.ts';
+import { LANGUAGES } from '../../web/markup/languages.ts';
 import { htmlPage } from '../../web/markup/page.ts';
 import { THEMES, type Theme } from '../../web/markup/theme.ts';
 import type { Principal } from '../administrator.ts';
 import { script } from './assets.ts';
+import { type Glyph, glyph, productMark } from './glyphs.ts';
 import { errorSummary, hasFaults } from './parts.ts';
 import type { Shown } from './route.ts';
+import { WARNING_S } from './stay.ts';
 
-export const LANGUAGE: Language = { tag: 'en', name: 'English', direction: 'ltr' };
 const PRODUCT = 'Counterfoil';
 
-const PLACES = [
-  ['/', 'Home'],
-  ['/queue', 'Queue'],
-  ['/payments', 'Payments'],
-  ['/statements', 'Statements'],
-  ['/audit', 'Audit log'],
-  ['/merchants', 'Merchants'],
-  ['/health', 'Health'],
-] as const;
+const PLACES: readonly [path: string, name: string, glyph: Glyph][] = [
+  ['/', phrase('Home'), 'home'],
+  ['/queue', phrase('To review'), 'inbox'],
+  ['/payments', phrase('Payments'), 'slip'],
+  ['/statements', phrase('Statements'), 'bank'],
+  ['/merchants', phrase('Merchants'), 'shop'],
+  ['/audit', phrase('History'), 'shield'],
+  ['/health', phrase('Health'), 'pulse'],
+];
 
-const THEME_NAMES = { light: 'Light', dark: 'Dark', auto: 'As the system' } as const;
+const THEME_NAMES = {
+  light: phrase('Light'),
+  dark: phrase('Dark'),
+  auto: phrase('Same as your device'),
+} as const;
 
 /** What a page is framed with. */
 interface Setting {
   /** The console's address, without a slash at its end. */
   path: string;
-  /** The address that the choice of light or dark comes back to; none, and no choice, where opening it would lose what is shown. */
+  /** The address that a choice of theme or language comes back to; none, and no choice, where opening it would lose what is shown. */
   here: string | undefined;
   theme: Theme | undefined;
+  language: Language;
+  say: Say;
+  /** The languages there are. */
+  tags: readonly string[];
   nonce: string;
   /** Whether single letters are keys on this page. */
   keys: boolean;
-  /** The signed-in administrator, the hidden field of their forms, and how many payments wait for review. */
-  signedIn: { principal: Principal; token: Html; waiting: number } | undefined;
+  signedIn: SignedIn | undefined;
+}
+
+/** The signed-in administrator, the hidden field of their forms, and how many payments wait for review. */
+interface SignedIn {
+  principal: Principal;
+  token: Html;
+  waiting: number;
+  /** How long the session lasts if it is not used, and whether use makes it no longer. */
+  left: { seconds: number; isFinal: boolean } | undefined;
 }
 
 /** A whole page. */
-export function framed(shown: Shown, { path, here, theme, nonce, keys, signedIn }: Setting): string {
-  const { title, content, place, wide = false, faults = {} } = shown;
-  const waiting = place === '/queue' && signedIn?.waiting ? `(${signedIn.waiting}) ` : '';
-  const home = html`<p class="brand"><a href="${path}">${PRODUCT}</a></p>`;
+export function framed(shown: Shown, setting: Setting): string {
+  const { path, theme, nonce, signedIn, language, say } = setting;
+  const { title, content, place, layout = 'page', isOpen = false, skip, faults = {} } = shown;
+  const waiting = place === '/queue' && signedIn?.waiting ? ` (${signedIn.waiting})` : '';
+  const error = hasFaults(faults) ? `${say`Error:`} ` : '';
   return htmlPage({
-    language: LANGUAGE,
+    language,
     theme,
     basePath: path,
-    title: `${hasFaults(faults) ? 'Error: ' : ''}${waiting}${title} – ${PRODUCT}`,
-    skip: html`Skip to the content`,
-    header: signedIn ? html`${home}${account(path, place, signedIn)}` : html`<p class="brand">${PRODUCT}</p>`,
-    beside: signedIn && html`${navigation(path, place, signedIn.waiting)}\n`,
-    content: html`${errorSummary(faults)}${content}`,
-    wide,
-    footer: html`${here !== undefined && themes(here, theme)}${signedIn && keyHelp(keys, path)}`,
+    title: `${error}${title}${waiting} – ${PRODUCT}`,
+    skips: skip && html`<a class="skip" href="#${skip.to}">${skip.text}</a>\n`,
+    skip: html`${say`Skip to the content`}`,
+    header: undefined,
+    looks: {
+      body: signedIn ? 'desk' : 'desk outside',
+      main: `${layout}${isOpen ? ' is-open' : ''}`,
+    },
+    beside: signedIn ? rail(setting, place, signedIn) : html`<p class="mark">${productMark}${PRODUCT}</p>\n`,
+    content: html`${errorSummary(faults, say)}${content}`,
+    footer: html`${signedIn && account(setting, place, signedIn)}${choices(setting)}${
+      signedIn && html`${keyHelp(setting)}${signedIn.left && ending(setting, signedIn.left)}`
+    }`,
     script: { name: script.name, nonce },
     sheet: consoleStylesheet,
   });
 }
 
-function navigation(path: string, place: Shown['place'], waiting: number): Html {
-  const entry = ([below, name]: (typeof PLACES)[number]) => {
-    const count = below === '/queue' && waiting > 0 && html` <span class="count">(${waiting})</span>`;
-    return html`<li><a href="${below === '/' ? path : path + below}"
-${below === place && html`aria-current="page"`}>${name}${count}</a></li>`;
+function rail({ path, say }: Setting, place: Shown['place'], { waiting }: SignedIn): Html {
+  const entry = ([below, name, picture]: (typeof PLACES)[number]) => {
+    const count = below === '/queue' && waiting > 0 && html` <span class="n">${waiting}</span>`;
+    const current = below === place && html` aria-current="page"`;
+    return html`<li><a href="${below === '/' ? path : path + below}"${current}>${glyph(picture)}${say.of(name)}${count}</a></li>`;
   };
-  return html`<nav class="places" aria-label="Console"><ul>${PLACES.map(entry)}</ul></nav>`;
+  return html`<nav class="rail" aria-label="${say`Console`}">
+<a class="mark" href="${path}" aria-hidden="true" tabindex="-1">${productMark}${PRODUCT}</a>
+<ul>${PLACES.map(entry)}</ul>
+</nav>
+`;
 }
 
-function account(
-  path: string,
-  place: Shown['place'],
-  { principal, token }: NonNullable<Setting['signedIn']>,
-): Html {
-  return html`<div class="account">
-<a href="${path}/account" aria-label="Your account: ${principal.name}"
-${place === '/account' && html`aria-current="page"`}><bdi>${principal.name}</bdi></a>
-<form method="post" action="${path}/sign-out">${token}<button class="quiet">Sign out</button></form>
-</div>`;
+/**
+ * Says that the session is about to end. The sheet shows it after a time that suits any session, and the script at the right time: so it
+ * says it where scripts are off, too.
+ */
+function ending({ path, say }: Setting, { seconds, isFinal }: NonNullable<SignedIn['left']>): Html {
+  if (isFinal)
+    return html`<p class="ending is-final">${say`You will be signed out soon, because you signed in hours ago. Send what you have typed.`}</p>\n`;
+  return html`<div class="ending" role="status" data-left="${seconds - WARNING_S}" data-session="${path}/session">
+<p>${say`You will be signed out in about two minutes, because this page was not used.`}</p>
+<a class="primary" href="${path}/session" target="_blank" rel="noopener">${say`Stay signed in`}</a>
+</div>
+`;
 }
 
-function themes(here: string, theme: Theme | undefined): Html {
+function account({ path, say, keys }: Setting, place: Shown['place'], { principal, token }: SignedIn): Html {
+  const { name, role } = principal;
+  const current = place === '/account' && html` aria-current="page"`;
+  const initials = name
+    .split(/\s+/)
+    .map((word) => [...word][0])
+    .slice(0, 2)
+    .join('');
+  return html`<div class="me"><span class="monogram" aria-hidden="true">${initials}</span>
+<p><a href="${path}/account" aria-label="${say`Your account: ${name}`}"${current}><bdi>${name}</bdi></a>
+<span class="muted">${say.of(role)}</span></p>
+<form method="post" action="${path}/sign-out">${token}<button class="quiet">${say`Sign out`}</button></form></div>
+<p class="more"><a href="${path}/help">${say`Help`}</a>${
+    keys &&
+    html`
+<button class="quiet" popovertarget="keys" data-with-script hidden>${say`Keys`} <kbd aria-hidden="true">?</kbd></button>`
+  }</p>
+`;
+}
+
+/** The choice of theme and language, each a link, so that no script is needed. */
+function choices({ here, theme, say, tags }: Setting): Html | null {
+  if (here === undefined) return null;
   const joint = here.includes('?') ? '&' : '?';
-  const link = (one: keyof typeof THEME_NAMES) =>
-    html`<li><a href="${here}${joint}theme=${one}"${one === (theme ?? 'auto') && html` aria-current="true"`}>${THEME_NAMES[one]}</a></li>`;
-  return html`<nav aria-label="Light or dark"><ul>${[...THEMES, 'auto' as const].map(link)}</ul></nav>`;
+  const link = (name: string, value: string, text: string, isCurrent: boolean, more: Html | null = null) =>
+    html`<li><a href="${here}${joint}${name}=${value}"${more}${isCurrent && html` aria-current="true"`}>${text}</a></li>`;
+  const themes = [...THEMES, 'auto' as const].map((one) =>
+    link('theme', one, say.of(THEME_NAMES[one]), one === (theme ?? 'auto')),
+  );
+  const languages = LANGUAGES.filter(({ tag }) => tags.includes(tag)).map(({ tag, name }) =>
+    link('lang', tag, name, tag === say.tag, html` lang="${tag}" hreflang="${tag}"`),
+  );
+  return html`<nav aria-label="${say`Light or dark`}"><ul>${themes}</ul></nav>
+<nav aria-label="${say`Language`}"><ul>${languages}</ul></nav>`;
 }
 
 const KEYS = [
-  ['j', 'next row'],
-  ['k', 'row before'],
-  ['o', 'open the row'],
-  ['a', 'to the page that approves'],
-  ['r', 'to the page that rejects'],
-  ['m', 'to the page that records money'],
-  ['e', 'claim'],
-  ['u', 'import statements'],
-  ['d', 'download lines of statements'],
-  ['i', 'to the reason for ignoring a statement line'],
-  ['/', 'search'],
-  ['?', 'this list'],
+  ['j', phrase('next row')],
+  ['k', phrase('previous row')],
+  ['o', phrase('open the row')],
+  ['n', phrase('open the next payment')],
+  ['p', phrase('open the previous payment')],
+  ['a', phrase('approve: opens the page that asks')],
+  ['r', phrase('reject: opens the page that asks')],
+  ['m', phrase('record money')],
+  ['e', phrase('claim')],
+  ['u', phrase('import statements')],
+  ['d', phrase('download statement lines')],
+  ['i', phrase('reason for ignoring a statement line')],
+  ['/', phrase('search')],
+  ['?', phrase('this list')],
 ] as const;
 
-/** The list that `?` opens; shown by the script, which alone makes letters keys. */
-function keyHelp(keys: boolean, path: string): Html {
-  if (!keys) return html``;
-  return html`<details class="keys" data-keys hidden><summary>Keyboard shortcuts</summary>
-<dl>${KEYS.map(([key, what]) => html`<div><dt><kbd>${key}</kbd></dt><dd>${what}</dd></div>`)}</dl>
-<p><a href="${path}/account">Switch them off in your account</a></p>
-</details>`;
+/** The list that `?` opens; the script alone makes letters keys. */
+export function keyboardList(say: Say): Html {
+  return html`<dl class="key-list">${KEYS.map(([key, what]) => html`<div><dt><kbd>${key}</kbd></dt><dd>${say.of(what)}</dd></div>`)}</dl>`;
+}
+
+function keyHelp({ keys, path, say }: Setting): Html | null {
+  if (!keys) return null;
+  return html`<section id="keys" class="keys" popover data-keys aria-labelledby="keys-heading">
+<h2 id="keys-heading" tabindex="-1">${say`Keyboard shortcuts`}</h2>
+${keyboardList(say)}
+<p><a href="${path}/account">${say`Switch them off in your account`}</a></p>
+</section>
+`;
 }

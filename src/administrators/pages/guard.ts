@@ -1,6 +1,7 @@
 // The one way to a page of the console: who it is, whether they may, and whether what they send comes from a page of ours.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { html } from '../../lib/html.ts';
+import { phrase } from '../../lib/phrases.ts';
 import { isSameOrigin } from '../../web/pages/form.ts';
 import { may } from '../administrator.ts';
 import { type Draft, filledPath } from './draft.ts';
@@ -9,7 +10,16 @@ import { notice } from './parts.ts';
 import * as problem from './problem.ts';
 import type { Outcome, Route } from './route.ts';
 import { askToSignIn } from './sign-in-page.ts';
-import { type ConsolePlace, contextOf, preferred, seeOther, show, type Visit, visitOf } from './visit.ts';
+import {
+  type ConsolePlace,
+  contextOf,
+  preferred,
+  problemPlace,
+  seeOther,
+  show,
+  type Visit,
+  visitOf,
+} from './visit.ts';
 
 /** The handler of `route`, which is undefined for an address without a page: checks, in this order, origin, session, role and token. */
 export function guarded(place: ConsolePlace, route: Route | undefined) {
@@ -21,16 +31,16 @@ export function guarded(place: ConsolePlace, route: Route | undefined) {
     const form = isPost ? (request.body as URLSearchParams) : new URLSearchParams();
     const draft = isPost && route ? { page: route.page, params, form } : undefined;
     if (isPost && !isSameOrigin(request.headers, new URL(place.baseUrl).origin, false))
-      return show(visit, problem.foreign(place.path));
+      return show(visit, problem.foreign(problemPlace(visit)));
     if (!principal) return askToSignIn(visit, draft);
     const choice = isPost ? undefined : preferred(visit);
     if (choice) {
       reply.header('set-cookie', choice.cookie);
       return seeOther(visit, choice.to);
     }
-    if (!route) return show(visit, problem.missing(place.path));
+    if (!route) return show(visit, problem.missing(problemPlace(visit)));
     if (!may(principal.role, route.permission))
-      return show(visit, problem.forbidden(place.path, principal.role));
+      return show(visit, problem.forbidden(problemPlace(visit), principal.role));
     if (draft && !hasToken(form, visit.formKey)) return showDraft(visit, draft, 'stale');
     if (route.isBackground) reply.removeHeader('set-cookie');
     return send(visit, await route.answer(contextOf(visit, principal, params, form)));
@@ -38,9 +48,12 @@ export function guarded(place: ConsolePlace, route: Route | undefined) {
 }
 
 const WHY = {
-  late: 'You are signed in again. What you had typed is still here, and nothing was done with it yet: look at it and send it.',
-  stale:
-    'This page was older than your sign-in. What you had typed is still here, and nothing was done with it yet: look at it and send it.',
+  late: phrase(
+    'You are signed in again. What you typed is still here, and nothing was done with it yet: look at it and send it.',
+  ),
+  stale: phrase(
+    'This page was older than your sign-in. What you typed is still here, and nothing was done with it yet: look at it and send it.',
+  ),
 } as const;
 
 /**
@@ -57,11 +70,11 @@ export async function showDraft(
   const path = filledPath(page, params);
   if (!principal || !route || path === undefined) return seeOther(visit, place.path);
   if (!may(principal.role, route.permission))
-    return show(visit, problem.forbidden(place.path, principal.role));
+    return show(visit, problem.forbidden(problemPlace(visit), principal.role));
   const there: Visit = { ...visit, here: place.path + path };
   const outcome = await route.answer(contextOf(there, principal, params, form));
   if (!('content' in outcome)) return send(there, outcome);
-  const content = html`${notice(html`<p>${WHY[why]}</p>`, 'warn')}\n${outcome.content}`;
+  const content = html`${notice(html`<p>${visit.tongue.say.of(WHY[why])}</p>`, 'warn')}\n${outcome.content}`;
   return show(there, { ...outcome, content, status: why === 'late' ? 200 : 403 });
 }
 

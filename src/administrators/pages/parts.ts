@@ -1,7 +1,8 @@
 // The pieces that several of the console's pages are made of.
 import { duration } from '../../lib/duration.ts';
 import { attributes, type Html, html } from '../../lib/html.ts';
-import { formatTimestamp } from '../../lib/time.ts';
+import { ENGLISH, type Say } from '../../lib/phrases.ts';
+import { formatTimestamp, MINUTE_MS } from '../../lib/time.ts';
 import { type FieldMarkup, fieldMarkup, summaryOfFaults } from '../../web/markup/field.ts';
 import type { Context } from './route.ts';
 
@@ -15,7 +16,9 @@ export function moment(context: Context, ms: number): Html {
 
 /** How long ago `ms` was, with the moment itself behind it in the markup. */
 export function age(context: Context, ms: number): Html {
-  return html`<time datetime="${formatTimestamp(ms)}">${duration(Math.max(0, context.now - ms))}</time>`;
+  const passed = context.now - ms;
+  const text = passed < MINUTE_MS ? context.say`under 1 min` : duration(passed);
+  return html`<time datetime="${formatTimestamp(ms)}">${text}</time>`;
 }
 
 /** What runs left to right in every language and is no word: ids, accounts, addresses. */
@@ -32,18 +35,25 @@ export function said(text: string): Html {
 export type Names = ReadonlyMap<string, string>;
 
 /** What an administrator is called on a page that `principal` reads. */
-export function nameOf({ principal }: Context, names: Names, id: string): Html {
-  return id === principal.id ? html`you` : said(names.get(id) ?? id);
+export function nameOf({ principal, say }: Context, names: Names, id: string): Html {
+  return id === principal.id ? html`${say`you`}` : said(names.get(id) ?? id);
 }
 
-export type TermRow = [term: string, value: Html | string | number | null | undefined];
+export type TermRow = [term: Html | string, value: Html | string | number | null | undefined | false];
 
 /** Terms and what they say; what has nothing to say is left out, the whole list too. */
-export function rows(list: readonly TermRow[]): Html {
-  const told = list.filter(([, value]) => value !== null && value !== undefined && value !== '');
+export function rows(list: readonly TermRow[], look = 'terms'): Html {
+  const told = list.filter(
+    ([, value]) => value !== null && value !== undefined && value !== false && value !== '',
+  );
   if (told.length === 0) return html``;
-  return html`<dl class="terms">
+  return html`<dl class="${look}">
 ${told.map(([term, value]) => html`<div><dt>${term}</dt><dd>${value}</dd></div>\n`)}</dl>`;
+}
+
+/** The same as `rows`, closer together. */
+export function pairs(list: readonly TermRow[]): Html {
+  return rows(list, 'pairs');
 }
 
 /** What is wrong with a form, by the field it is wrong with. */
@@ -52,12 +62,12 @@ export type Faults = Readonly<Record<string, string>>;
 export const hasFaults = (faults: Faults = {}) => Object.keys(faults).length > 0;
 
 /** The summary of a page's faults, each with a link to its field. A sentence that is said of several fields stands there once. */
-export function errorSummary(faults: Faults): Html | null {
+export function errorSummary(faults: Faults, say: Say = ENGLISH): Html | null {
   if (!hasFaults(faults)) return null;
   const all = Object.entries(faults);
   const faultsSaid = all.filter(([, fault], i) => all.findIndex(([, other]) => other === fault) === i);
   const summary = summaryOfFaults(
-    'There is a problem',
+    say`There is a problem`,
     faultsSaid.map(([field, message]) => ({ field, message })),
   );
   return html`${summary}\n`;

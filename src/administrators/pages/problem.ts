@@ -1,72 +1,69 @@
 // The console's pages for what cannot be shown or done: each says what happened and where to go on.
-import { html } from '../../lib/html.ts';
+import { type Html, html } from '../../lib/html.ts';
+import type { Say } from '../../lib/phrases.ts';
 import type { Shown } from './route.ts';
 
-/** `path`: the console's address. */
-export function missing(path: string): Shown {
-  return {
-    title: 'There is no such page',
-    status: 404,
-    code: 'not_found',
-    content: html`<h1>There is no such page</h1>
-<p>Nothing is at this address, or not any more.</p>
-<p><a class="primary" href="${path}">To the first page</a></p>`,
-  };
+/** Where a page that says what is wrong stands. */
+export interface ProblemPlace {
+  say: Say;
+  /** The console's address. */
+  path: string;
 }
 
-export function forbidden(path: string, role: string): Shown {
-  return {
-    title: 'This is not for your role',
-    status: 403,
-    code: 'forbidden',
-    content: html`<h1>This is not for your role</h1>
-<p>You are signed in as ${role}. Nothing was changed. Ask an administrator if you need to do this.</p>
-<p><a class="primary" href="${path}">To the first page</a></p>`,
-  };
-}
-
-/** A form that comes from somewhere else. */
-export function foreign(path: string): Shown {
-  return {
-    title: 'This did not come from our page',
-    status: 403,
-    code: 'forbidden',
-    content: html`<h1>This did not come from our page</h1>
-<p>Your browser says that another site sent this. Nothing was done.</p>
-<p><a class="primary" href="${path}">To the first page</a></p>`,
-  };
-}
-
-/** A conflict with the current state. `message` is shown to the user. */
-export function refused(path: string, status: number, message: string): Shown {
-  const title = status === 409 ? 'This was not done' : 'This cannot be done';
+/** A page with one heading, what it means, and the way on. */
+function page(
+  { say, path }: ProblemPlace,
+  status: number,
+  title: string,
+  text: Html | string,
+  way = say`Go to Home`,
+): Shown {
   return {
     title,
     status,
     content: html`<h1>${title}</h1>
-<p>${message}</p>
-<p><a class="primary" href="${path}">Look at how it is now</a></p>`,
+<p>${text}</p>
+<p><a class="primary" href="${path}">${way}</a></p>`,
   };
 }
 
-/** Too many forms from one address; `minutes` until the next is taken. */
-export function busy(path: string, until: string): Shown {
-  return {
-    title: 'Too many attempts',
-    status: 429,
-    content: html`<h1>Too many attempts</h1>
-<p>There were too many attempts to sign in from your network. Try again at ${until}.</p>
-<p><a class="secondary" href="${path}">To the first page</a></p>`,
-  };
+export function missing(place: ProblemPlace): Shown {
+  const { say } = place;
+  const text = say`There is no page at this address, or not any more.`;
+  return { ...page(place, 404, say`There is no such page`, text), code: 'not_found' };
+}
+
+export function forbidden(place: ProblemPlace, role: string): Shown {
+  const { say } = place;
+  const text = say`Your role is ${say.of(role)}. Nothing was changed. Ask an administrator if you need to do this.`;
+  return { ...page(place, 403, say`Your role does not allow this`, text), code: 'forbidden' };
+}
+
+/** A form that comes from somewhere else. */
+export function foreign(place: ProblemPlace): Shown {
+  const { say } = place;
+  const text = say`It was sent from another site, or from a page that is too old. Nothing was done. Open the page again.`;
+  return { ...page(place, 403, say`This form is out of date`, text), code: 'forbidden' };
+}
+
+/** A conflict with the current state. `message` is shown to the user. */
+export function refused(place: ProblemPlace, status: number, message: string): Shown {
+  const { say } = place;
+  const title = status === 409 ? say`This was not done` : say`This cannot be done`;
+  return page(place, status, title, message);
+}
+
+/** Too many forms from one address. `until`: when the next is taken. */
+export function busy(place: ProblemPlace, until: string): Shown {
+  const { say } = place;
+  const text = say`There were too many attempts to sign in from your network. Try again at ${until}.`;
+  return page(place, 429, say`Too many attempts`, text);
 }
 
 /** An internal error. `requestId` leads the operator to the log. */
-export function failure(path: string, status: number, requestId: string): Shown {
-  return {
-    title: 'Something went wrong on our side',
-    status,
-    content: html`<h1>Something went wrong on our side</h1>
-<p>Check whether it was done before you do it again. The log has more under <code>${requestId}</code>.</p>
-<p><a class="primary" href="${path}">To the first page</a></p>`,
-  };
+export function failure(place: ProblemPlace, status: number, requestId: string): Shown {
+  const { say } = place;
+  const number = html`<code>${requestId}</code>`;
+  const text = say.html`Check whether it was done before you do it again. The operator finds more in the log, under ${number}.`;
+  return page(place, status, say`Something went wrong on our side`, text);
 }

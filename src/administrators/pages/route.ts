@@ -6,12 +6,14 @@ import type { Journal } from '../../journal/journal.ts';
 import type { KeyRing } from '../../journal/keys/key-ring.ts';
 import type { ErrorCode } from '../../lib/errors.ts';
 import type { Html } from '../../lib/html.ts';
+import type { Say } from '../../lib/phrases.ts';
 import type { Clock } from '../../lib/time.ts';
 import type { Database } from '../../store/database.ts';
 import type { Permission } from '../../web/endpoint.ts';
 import type { Principal } from '../administrator.ts';
 import type { FailureTally } from '../failure-tally.ts';
 import type { Cost } from '../password.ts';
+import type { SessionEnd } from '../session.ts';
 
 /** What every page of the console works with. What the pages of one room need besides, its routes close over: see `withParts`. */
 export interface ConsoleParts {
@@ -57,7 +59,11 @@ export interface Context extends ConsoleParts {
   token: Html;
   /** A secret made of this session's and of `seed`, which neither tells alone: the same each time the same form is sent. */
   secretOf(prefix: string, seed: string): string;
-  /** Money and moments, in the console's language. */
+  /** When the session ends. */
+  ends: SessionEnd;
+  /** Says the console's texts in the reader's language. */
+  say: Say;
+  /** Money and moments, in the reader's language. */
   money(minor: number, currency: string): string;
   moment(ms: number): string;
 }
@@ -80,8 +86,12 @@ export interface Shown extends Sent {
   content: Html;
   /** Which entry of the navigation this is: the path of one of its pages, or `/account`. */
   place?: string;
-  /** Whether it has two columns on wide screens. */
-  wide?: boolean;
+  /** How its content is laid out: a page if undefined; `panes` are a list and what is open beside it, `one` is what would be open. */
+  layout?: 'page' | 'panes' | 'one';
+  /** Whether narrow screens show what is open of the two panes, and not the list. */
+  isOpen?: boolean;
+  /** A link past the list to what is to be judged: the element's id, and what the link says. */
+  skip?: { to: string; text: string } | undefined;
   /** 200, or 422 if there are faults, if undefined. */
   status?: number | undefined;
   /** The faults of its form, by the ids of their fields: shown in a summary above the content. */
@@ -107,9 +117,10 @@ interface Download {
  *
  * The script finds what it works on by attributes, in the order of the page: `data-key-row` on the link of each row that `j` and
  * `k` go through and `o` opens; `data-key="a"` on a link or button that the letter follows or presses. Letters in use: `a`
- * approve, `r` reject, `m` record money, `e` claim, `u` import and `d` download statements, `i` the reason for ignoring a line, `/` the
- * search field (both on the input). A key never decides: what `a` and `r` lead to is a page that asks. `data-news` on an element is the
- * address to ask how many payments are new.
+ * approve, `r` reject, `m` record money, `e` claim, `n` and `p` the payment behind and before, `u` import and `d` download statements,
+ * `i` the reason for ignoring a line (on the input), `/` the search field (on the input). A key never decides: what `a` and `r` lead to
+ * is a page that asks. `data-focus` has the focus at first, where it is in sight. `data-news` on an element is the address to ask how
+ * many payments are new, and `data-with-script` is hidden without the script.
  */
 export interface Route<C extends Context = Context> {
   method: 'GET' | 'POST';

@@ -13,10 +13,15 @@ import {
   takeNewPassword,
 } from './account.ts';
 import { passkeysPage, removalPage, takePasskey, takeRemoval } from './account-passkeys.ts';
+import { helpPage } from './help.ts';
 import { form, page, type Route } from './route.ts';
 import { signOut } from './sign-in.ts';
+import { secondsLeft, stayPage } from './stay.ts';
 
 export const accountRoutes: readonly Route[] = [
+  page('/help', 'read', helpPage),
+  page('/session', 'read', stayPage),
+  { ...page('/session/left', 'read', secondsLeft), isBackground: true },
   form('/sign-out', 'read', signOut, '/'),
   page('/account', 'read', accountPage),
   page('/account/password', 'read', passwordPage),

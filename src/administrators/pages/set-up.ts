@@ -2,6 +2,7 @@
 import type { FastifyReply } from 'fastify';
 import { OperationalError } from '../../lib/errors.ts';
 import { type Html, html } from '../../lib/html.ts';
+import type { Say } from '../../lib/phrases.ts';
 import { note } from '../../web/request-log.ts';
 import type { Administrator } from '../administrator.ts';
 import { passkeyPlace, verifiedRegistration } from '../passkey.ts';
@@ -49,7 +50,8 @@ export async function setUpForm(visit: Visit, form: URLSearchParams): Promise<Fa
   const administrator = await findBySetUpLink(visit.place.database, link, visit.now);
   if (!administrator) return show(nobody(visit), usedLink(visit));
   const faults = {
-    password: 'This page was older than your browser remembers. Enter your new password again',
+    password: visit.tongue
+      .say`This page was older than your browser remembers. Enter your new password again`,
   };
   return show(nobody(visit), { ...(await setUpPage(visit, administrator, link, faults, form)), status: 403 });
 }
@@ -63,9 +65,10 @@ export async function takeSetUp(visit: Visit, form: URLSearchParams): Promise<Fa
   if (!administrator) return show(nobody(visit), usedLink(visit));
   const wrong = async (faults: Faults) =>
     show(nobody(visit), await setUpPage(visit, administrator, link, faults, form));
-  const chosen = await factorIn(form, administrator, place, now);
+  const { say } = visit.tongue;
+  const chosen = await factorIn(say, form, administrator, place, now);
   const faults = {
-    ...newPasswordFaults(form, administrator.email),
+    ...newPasswordFaults(say, form, administrator.email),
     ...('faults' in chosen ? chosen.faults : {}),
   };
   if ('faults' in chosen || Object.keys(faults).length > 0) return wrong(faults);
@@ -94,6 +97,7 @@ export async function takeSetUp(visit: Visit, form: URLSearchParams): Promise<Fa
 
 /** The second factor that a form proves: a passkey where the browser made one, else an app. */
 async function factorIn(
+  say: Say,
   form: URLSearchParams,
   administrator: Administrator,
   { baseUrl, ring }: ConsolePlace,
@@ -102,65 +106,75 @@ async function factorIn(
   const credential = form.get('credential') ?? '';
   const place = passkeyPlace(baseUrl);
   if (credential === '' || !place) {
-    const app = totpIn(form, now);
+    const app = totpIn(say, form, now);
     return 'faults' in app ? app : { factor: app };
   }
   const passkey = verifiedRegistration(ring, place, administrator, parsed(credential));
   return passkey
     ? { factor: { passkey, name: FIRST_PASSKEY } }
-    : { faults: { code: 'Your passkey could not be checked. Try again, or use an authenticator app' } };
+    : { faults: { code: say`Your passkey could not be checked. Try again, or use an authenticator app` } };
 }
 
 async function setUpPage(
-  { place, formKey }: Visit,
+  { place, formKey, tongue: { say } }: Visit,
   administrator: Administrator,
   link: string,
   faults: Faults = {},
   form?: URLSearchParams,
 ): Promise<Shown> {
   const { email, name, role } = administrator;
-  const passkey = newPasskeyButton(place.ring, place.baseUrl, administrator, [], 'Use a passkey instead');
+  const passkey = newPasskeyButton(
+    say,
+    place.ring,
+    place.baseUrl,
+    administrator,
+    [],
+    say`Use a passkey instead`,
+  );
   return {
-    title: 'Set up your account',
+    title: say`Set up your account`,
     faults,
-    content: html`<h1>Set up your account</h1>
-<p>Welcome, <bdi>${name}</bdi>. You sign in as ${literal(email)}, with the role of ${role}.</p>
+    content: html`<h1>${say`Set up your account`}</h1>
+<p>${say.html`Welcome, ${html`<bdi>${name}</bdi>`}. You sign in as ${literal(email)}. Your role: ${say.of(role)}.`}</p>
 <form method="post" action="${place.path}/set-up#errors" novalidate>
 ${tokenField(formKey)}<input type="hidden" name="link" value="${link}">
 <input type="hidden" name="username" autocomplete="username" value="${email}">
 <section class="part">
-<h2>1. A password</h2>
-${newPasswordFields(faults)}
+<h2>${say`1. A password`}</h2>
+${newPasswordFields(say, faults)}
 </section>
 <section class="part">
-<h2>2. A second factor</h2>
-<p>Besides the password you prove each time that you hold something: an app on your phone that makes codes${passkey && ', or a passkey'}.</p>
-${totpFields(email, secretOf(form, email, link), faults)}
+<h2>${say`2. A second factor`}</h2>
+<p>${
+      passkey
+        ? say`Each time you sign in, you also use something that you have: an app on your phone that shows codes, or a passkey.`
+        : say`Each time you sign in, you also use something that you have: an app on your phone that shows codes.`
+    }</p>
+${totpFields(say, email, secretOf(form, email, link), faults)}
 ${passkey}
 </section>
-<button class="primary">Set up my account</button>
+<button class="primary">${say`Set up my account`}</button>
 </form>`,
   };
 }
 
-function donePage({ place }: Visit, codes: readonly string[], token: Html): Shown {
+function donePage({ place, tongue: { say } }: Visit, codes: readonly string[], token: Html): Shown {
   return {
-    title: 'Your recovery codes',
-    content: html`<h1>Your recovery codes</h1>
-<p>Your account is set up, and you are signed in.</p>
-${recoveryCodes(codes, `${place.path}/account/recovery-codes/file`, token)}
-<p><a class="primary" href="${place.path}">I have kept them: continue</a></p>`,
+    title: say`Your recovery codes`,
+    content: html`<h1>${say`Your recovery codes`}</h1>
+<p>${say`Your account is set up, and you are signed in.`}</p>
+${recoveryCodes(say, codes, `${place.path}/account/recovery-codes/file`, token)}
+<p><a class="primary" href="${place.path}">${say`I have kept them: continue`}</a></p>`,
   };
 }
 
 /** Wrong, used, too old: one page for all. */
-function usedLink({ place }: Visit): Shown {
+function usedLink({ place, tongue: { say } }: Visit): Shown {
   return {
-    title: 'This link does not work any more',
+    title: say`This link does not work any more`,
     status: 404,
-    content: html`<h1>This link does not work any more</h1>
-<p>A link to set up an account works once, within 30 minutes. The operator of this service makes another with
-<code>counterfoil administrators reset</code> and your email address.</p>
-<p><a class="primary" href="${place.path}/sign-in">Sign in</a></p>`,
+    content: html`<h1>${say`This link does not work any more`}</h1>
+<p>${say.html`A link to set up an account works once, within 30 minutes. The operator of this service creates another with ${html`<code>counterfoil administrators reset</code>`} and your email address.`}</p>
+<p><a class="primary" href="${place.path}/sign-in">${say`Sign in`}</a></p>`,
   };
 }

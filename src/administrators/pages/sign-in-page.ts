@@ -1,6 +1,7 @@
 // The pages of signing in: the password, then the second factor. The draft of a form is carried through both.
 import type { FastifyReply } from 'fastify';
 import { type Html, html } from '../../lib/html.ts';
+import type { Say } from '../../lib/phrases.ts';
 import type { Administrator } from '../administrator.ts';
 import type { Passkey, Place as PasskeyPlace } from '../passkey.ts';
 import { authenticationOptions, passkeyPlace } from '../passkey.ts';
@@ -36,10 +37,11 @@ export function askToSignIn(visit: Visit, sent?: Draft): FastifyReply | Promise<
   if (request.method !== 'POST')
     return seeOther(visit, addressOf(place.path, '/sign-in', { next: next === '/' ? undefined : next }));
   const draft = next === undefined || !sent ? undefined : packDraft(sent);
+  const { say } = visit.tongue;
   const why =
     draft === undefined
-      ? 'You are not signed in any more, and nothing was done.'
-      : 'You are not signed in any more, and nothing was done. What you typed is kept on this page: sign in, look at it, and send it again.';
+      ? say`You are no longer signed in, and nothing was done.`
+      : say`You are no longer signed in, and nothing was done. What you typed is kept: sign in, look at it, and send it again.`;
   return show(visit, signInPage(visit, { carried: { next, draft }, status: 401, told: why }));
 }
 
@@ -60,67 +62,72 @@ export function passkeyOptions(baseUrl: string, challenge: string): object | und
 }
 
 export function signInPage(
-  { place, formKey }: Visit,
+  { place, formKey, tongue: { say } }: Visit,
   { carried, email = '', faults = {}, status, told, whole }: SignInParts,
 ): Shown {
   return {
-    title: 'Sign in',
+    title: say`Sign in`,
     faults,
     status,
     content: html`${told !== undefined && notice(html`<p>${told}</p>`, status === undefined ? 'status' : 'warn')}
-<h1>Sign in</h1>
+<h1>${say`Sign in`}</h1>
 <form method="post" action="${place.path}/sign-in#errors" novalidate>
 ${tokenField(formKey)}${carriedFields(carried)}
 ${field({
   name: 'email',
-  label: 'Email address',
+  label: say`Email address`,
   value: email,
   fault: faults.email,
   attributes: { ...LITERAL, autocomplete: 'username', inputmode: 'email' },
 })}
 ${field({
   name: 'password',
-  label: 'Password',
+  label: say`Password`,
   value: '',
   fault: faults.password,
   attributes: { type: 'password', autocomplete: 'current-password' },
 })}
-${whole && wholeFields(whole, faults)}
-<button class="primary">${whole ? 'Sign in' : 'Continue'}</button>
+${whole && wholeFields(say, whole, faults)}
+<button class="primary">${whole ? say`Sign in` : say`Continue`}</button>
 </form>
-<details class="aside"><summary>Forgot your password?</summary>
-<p>The operator of this service makes you a link to set up your account anew,
-with <code>counterfoil administrators reset</code> and your email address.</p>
+<details class="aside"><summary>${say`Forgot your password?`}</summary>
+<p>${say.html`Ask the operator of this service. With ${html`<code>counterfoil administrators reset</code>`} and your email address they create a link for you to set up your account again.`}</p>
 </details>`,
   };
 }
 
 /** The fields of the second factor beside the password. */
-function wholeFields({ expires, options }: NonNullable<SignInParts['whole']>, faults: Faults): Html {
+function wholeFields(
+  say: Say,
+  { expires, options }: NonNullable<SignInParts['whole']>,
+  faults: Faults,
+): Html {
+  const way = options
+    ? say`You need not wait: enter your password with a recovery code, or with your passkey.`
+    : say`You need not wait: enter your password with a recovery code.`;
   return html`<section class="part">
-<h2>Sign in without waiting</h2>
-<p>Too many wrong passwords or codes came for this email address.
-You need not wait: enter your password with a recovery code${options && ', or with your passkey'}.</p>
+<h2>${say`Sign in without waiting`}</h2>
+<p>${say`There were too many wrong passwords or codes for this email address.`} ${way}</p>
 <input type="hidden" name="expires" value="${expires}">
-${recoveryField(faults)}
+${recoveryField(say, faults)}
 ${
   options &&
   passkeyButton(
+    say,
     'get',
     options,
-    'Use your passkey',
-    html`Your passkey needs JavaScript, which is off.
-Use a recovery code instead.`,
+    say`Use your passkey`,
+    html`${say`Your passkey needs JavaScript, which is off.`} ${say`Use a recovery code instead.`}`,
   )
 }
 </section>`;
 }
 
-function recoveryField(faults: Faults): Html {
+function recoveryField(say: Say, faults: Faults): Html {
   return field({
     name: 'recovery-code',
-    label: 'Recovery code',
-    hint: 'One of the ten you kept when you set up your account. It works once.',
+    label: say`Recovery code`,
+    hint: say`One of the ten that you kept when you set up your account. It works once.`,
     value: '',
     fault: faults['recovery-code'],
     attributes: LITERAL,
@@ -146,7 +153,10 @@ interface FactorParts {
   faults?: Faults;
 }
 
-export async function factorPage({ place, formKey }: Visit, parts: FactorParts): Promise<Shown> {
+export async function factorPage(
+  { place, formKey, tongue: { say } }: Visit,
+  parts: FactorParts,
+): Promise<Shown> {
   const { carried, ticket, administrator, passkeys, challenge, passkeyPlace, faults = {} } = parts;
   const options =
     passkeyPlace && passkeys.length > 0
@@ -154,39 +164,40 @@ export async function factorPage({ place, formKey }: Visit, parts: FactorParts):
       : undefined;
   const hasApp = administrator.totp_secret !== null;
   return {
-    title: 'Prove it is you',
+    title: say`Prove it is you`,
     faults,
-    content: html`<h1>Prove it is you</h1>
+    content: html`<h1>${say`Prove it is you`}</h1>
 <form method="post" action="${place.path}/sign-in/factor#errors" novalidate>
 ${tokenField(formKey)}${carriedFields(carried)}<input type="hidden" name="ticket" value="${ticket}">
 ${
   options &&
   passkeyButton(
+    say,
     'get',
     options,
-    'Use your passkey',
-    html`Your passkey needs JavaScript, which is off.
-${hasApp ? 'Use a code instead.' : 'Use a recovery code, or switch it on.'}`,
+    say`Use your passkey`,
+    html`${say`Your passkey needs JavaScript, which is off.`}
+${hasApp ? say`Use a code instead.` : say`Use a recovery code, or switch JavaScript on.`}`,
   )
 }
 ${
   hasApp &&
   field({
     name: 'code',
-    label: 'Code from your authenticator app',
-    hint: 'Six digits, new every 30 seconds.',
+    label: say`Code from your authenticator app`,
+    hint: say`Six digits, new every 30 seconds.`,
     value: '',
     fault: faults.code,
     attributes: { ...LITERAL, autocomplete: 'one-time-code', inputmode: 'numeric', class: 'short' },
   })
 }
 <details class="aside"${(faults['recovery-code'] !== undefined || !(hasApp || options)) && html` open`}>
-<summary>Use a recovery code</summary>
-${recoveryField(faults)}
+<summary>${say`Use a recovery code`}</summary>
+${recoveryField(say, faults)}
 </details>
-<button class="primary">Continue</button>
+<button class="primary">${say`Continue`}</button>
 </form>
-<p><a class="plain" href="${addressOf(place.path, '/sign-in', { next: carried.next })}">Begin again</a></p>`,
+<p><a class="plain" href="${addressOf(place.path, '/sign-in', { next: carried.next })}">${say`Sign in as somebody else`}</a></p>`,
   };
 }
 
@@ -194,11 +205,17 @@ ${recoveryField(faults)}
  * The button that asks the browser for a passkey: the script shows it, fills in the field beside it, and sends the form. `asked` is
  * what `navigator.credentials.create` or `get` takes.
  */
-export function passkeyButton(kind: 'create' | 'get', asked: object, label: string, without: Html): Html {
+export function passkeyButton(
+  say: Say,
+  kind: 'create' | 'get',
+  asked: object,
+  label: string,
+  without: Html,
+): Html {
   return html`<div class="passkey" data-passkey="${kind}" data-options="${JSON.stringify(asked)}">
 <input type="hidden" name="credential" value="">
 <button type="button" class="secondary" hidden>${label}</button>
-<p class="error" role="alert" hidden>Your browser gave no passkey. Try again, or use another way.</p>
+<p class="error" role="alert" hidden>${say`Your browser gave no passkey. Try again, or use another way.`}</p>
 <noscript><p class="notice">${without}</p></noscript>
 </div>`;
 }

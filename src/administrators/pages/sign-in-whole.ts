@@ -1,6 +1,7 @@
 // The sign-in form that takes password and second factor at once, and the page that offers it.
 import type { FastifyReply } from 'fastify';
 import { momentsIn } from '../../lib/moments.ts';
+import { phrase } from '../../lib/phrases.ts';
 import { SECOND_MS } from '../../lib/time.ts';
 import { note } from '../../web/request-log.ts';
 import type { Administrator } from '../administrator.ts';
@@ -11,7 +12,7 @@ import { type CarriedDraft, passkeyOptions, type SignInParts, signInPage } from 
 import { callerOf, enter } from './signed-in.ts';
 import { show, type Visit } from './visit.ts';
 
-const WRONG_WHOLE = 'Email address, password, or recovery code or passkey is not right';
+const WRONG_WHOLE = phrase('Email address, password, or recovery code or passkey is not right');
 
 /** The longest of what is read of a field; nothing longer can be right. */
 export const FIELD_MAXIMUM = 1024;
@@ -35,7 +36,8 @@ export async function takeWhole(visit: Visit, whole: Whole, carried: CarriedDraf
   const { administrator } = done;
   noteRefusal(visit, done);
   if (done.refused === 'throttled') return tooMany(visit, { carried, email }, administrator, done.until);
-  const faults = { email: WRONG_WHOLE, password: WRONG_WHOLE, 'recovery-code': WRONG_WHOLE };
+  const wrong = visit.tongue.say.of(WRONG_WHOLE);
+  const faults = { email: wrong, password: wrong, 'recovery-code': wrong };
   return show(visit, wholePage(visit, { carried, email, faults }, administrator));
 }
 
@@ -73,7 +75,8 @@ export function tooMany(
 ): FastifyReply | Promise<FastifyReply> {
   const { place, reply, now } = visit;
   reply.header('retry-after', String(Math.max(1, Math.ceil((until - now) / SECOND_MS))));
-  const faults = { email: `Too many attempts. Try again at ${timeOfDay(place.timeZone, until)}` };
+  const { say } = visit.tongue;
+  const faults = { email: say`Too many attempts. Try again at ${timeOfDay(place.timeZone, until)}` };
   return show(visit, wholePage(visit, { ...parts, faults, status: 429 }, administrator));
 }
 

@@ -1,5 +1,6 @@
 // Signing in and out: what the forms of both steps do, before there is a session and when it ends.
 import type { FastifyReply } from 'fastify';
+import { phrase } from '../../lib/phrases.ts';
 import { note } from '../../web/request-log.ts';
 import { plainEmail } from '../failures.ts';
 import { passkeyPlace } from '../passkey.ts';
@@ -30,32 +31,34 @@ import {
 import { callerOf, enter } from './signed-in.ts';
 import { seeOther, show, type Visit } from './visit.ts';
 
-const WRONG_PAIR = 'Email address or password is not right';
-const WRONG_FACTOR = 'This code is not right, or was used before. Enter the one that is shown now';
-const WRONG_PASSKEY = 'Your passkey was not accepted. Try again, or use a code';
-const WRONG_RECOVERY_CODE = 'This recovery code is not right, or was used before';
-const NO_CODE = 'Enter a code';
-const EXPIRED = 'That took too long, or your account was changed meanwhile. Sign in again.';
+const WRONG_PAIR = phrase('Email address or password is not right');
+const WRONG_FACTOR = phrase('This code is not right, or was used before. Enter the one that is shown now');
+const WRONG_PASSKEY = phrase('Your passkey was not accepted. Try again, or use a code');
+const WRONG_RECOVERY_CODE = phrase('This recovery code is not right, or was used before');
+const NO_CODE = phrase('Enter a code');
+const EXPIRED = phrase('That took too long, or your account was changed meanwhile. Sign in again.');
 
 /** GET /sign-in. */
 export function showSignIn(visit: Visit): FastifyReply | Promise<FastifyReply> {
+  const { say } = visit.tongue;
   const { query, principal, place } = visit;
   const { next } = carriedIn(query);
   if (principal) return seeOther(visit, place.path + (next ?? ''));
-  const told = query.has('out') ? 'You are signed out.' : undefined;
+  const told = query.has('out') ? say`You are signed out.` : undefined;
   return show(visit, signInPage(visit, { carried: { next, draft: undefined }, told }));
 }
 
 /** POST /sign-in: the first step, or both. */
 export async function takePassword(visit: Visit, form: URLSearchParams): Promise<FastifyReply> {
+  const { say } = visit.tongue;
   const { place, request } = visit;
   const carried = carriedIn(form);
   const email = read(form, 'email');
   const password = form.get('password') ?? '';
   const again = (faults: Faults) => show(visit, signInPage(visit, { carried, email, faults }));
   const empty = {
-    ...(email.trim() === '' ? { email: 'Enter your email address' } : {}),
-    ...(password === '' ? { password: 'Enter your password' } : {}),
+    ...(email.trim() === '' ? { email: say`Enter your email address` } : {}),
+    ...(password === '' ? { password: say`Enter your password` } : {}),
   };
   const factor = strongFactorIn(visit, form);
   if (Object.keys(empty).length > 0) {
@@ -75,7 +78,7 @@ export async function takePassword(visit: Visit, form: URLSearchParams): Promise
     noteRefusal(visit, checked);
     if (checked.refused === 'throttled')
       return tooMany(visit, { carried, email }, checked.administrator, checked.until);
-    return again({ email: WRONG_PAIR, password: WRONG_PAIR });
+    return again({ email: say.of(WRONG_PAIR), password: say.of(WRONG_PAIR) });
   }
   note(request, { sign_in: 'password_right', administrator: checked.administrator.id });
   return askFactor(visit, carried, checked.ticket);
@@ -109,6 +112,7 @@ async function askFactor(
 
 /** POST /sign-in/factor: the second step. */
 export async function takeFactor(visit: Visit, form: URLSearchParams): Promise<FastifyReply> {
+  const { say } = visit.tongue;
   const { place, request } = visit;
   const carried = carriedIn(form);
   const ticket = read(form, 'ticket');
@@ -121,7 +125,8 @@ export async function takeFactor(visit: Visit, form: URLSearchParams): Promise<F
   let done: SignedIn | FactorRefusal;
   if (credential !== '' && passkeys)
     done = await completeWithPasskey(place, ticket, parsed(credential), passkeys, request.id, caller);
-  else if (code === '' && recoveryCode === '') return askFactor(visit, carried, ticket, { code: NO_CODE });
+  else if (code === '' && recoveryCode === '')
+    return askFactor(visit, carried, ticket, { code: say.of(NO_CODE) });
   else
     done = await completeWithCode(place, ticket, field === 'code' ? code : recoveryCode, request.id, caller);
   if (!('refused' in done)) return enter(visit, done, carried);
@@ -131,12 +136,18 @@ export async function takeFactor(visit: Visit, form: URLSearchParams): Promise<F
     const { administrator, until } = done;
     return tooMany(visit, { carried, email: administrator.email }, administrator, until);
   }
-  const fault = credential !== '' ? WRONG_PASSKEY : field === 'code' ? WRONG_FACTOR : WRONG_RECOVERY_CODE;
+  const fault =
+    credential !== ''
+      ? say.of(WRONG_PASSKEY)
+      : field === 'code'
+        ? say.of(WRONG_FACTOR)
+        : say.of(WRONG_RECOVERY_CODE);
   return askFactor(visit, carried, done.ticket, { [field]: fault });
 }
 
 function beginAgain(visit: Visit, carried: CarriedDraft): Promise<FastifyReply> {
-  return show(visit, signInPage(visit, { carried, told: EXPIRED, status: 403 }));
+  const { say } = visit.tongue;
+  return show(visit, signInPage(visit, { carried, told: say.of(EXPIRED), status: 403 }));
 }
 
 /** POST /sign-out. */

@@ -1,20 +1,24 @@
 // One look at the console: who it is, by which cookies, in which light, and how its answers are sent.
 import { randomBytes } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Locale } from '../../lib/locale.ts';
+import { type Language, Locale } from '../../lib/locale.ts';
 import { momentsIn } from '../../lib/moments.ts';
+import { Phrasebook, type Say } from '../../lib/phrases.ts';
 import { derivedSecret } from '../../lib/secrets.ts';
+import { SECOND_MS } from '../../lib/time.ts';
 import { pathOf } from '../../lib/web-address.ts';
+import { LANGUAGES } from '../../web/markup/languages.ts';
 import { pageHeaders } from '../../web/markup/page.ts';
 import { preferenceCookie, type Theme, themeCookie, themeOf } from '../../web/markup/theme.ts';
 import { isRandom, newRandom } from '../../web/pages/form-token.ts';
 import { note, noteFields } from '../../web/request-log.ts';
 import type { Principal } from '../administrator.ts';
-import { openCookie } from '../session.ts';
-import { KEYS_COOKIE, readCookieOf, setCookie, wantsKeys } from './cookies.ts';
+import { openCookie, type SessionEnd } from '../session.ts';
+import { KEYS_COOKIE, LANGUAGE_COOKIE, languageIn, readCookieOf, setCookie, wantsKeys } from './cookies.ts';
 import { type FormKey, tokenField } from './form-guard.ts';
-import { framed, LANGUAGE } from './frame.ts';
+import { framed } from './frame.ts';
 import { hasFaults } from './parts.ts';
+import type { ProblemPlace } from './problem.ts';
 import type { ConsoleParts, Context, Route, Shown } from './route.ts';
 
 /** What every request to the console works with. */
@@ -23,20 +27,44 @@ export interface ConsolePlace extends ConsoleParts {
   path: string;
   /** The routes of GET, by their paths. */
   pages: ReadonlyMap<string, Route>;
+}
+
+/** The console's texts: English, and the languages of the files in the folder. */
+const phrasebook = new Phrasebook(new URL('phrases/', import.meta.url));
+
+/** A language of the console, with how it writes money and moments. */
+interface Tongue {
+  language: Language;
+  say: Say;
   money(minor: number, currency: string): string;
   moment(ms: number): string;
 }
 
+const tongues = new Map<string, Tongue>();
+
+function tongueOf(say: Say, timeZone: string): Tongue {
+  const name = `${say.tag} ${timeZone}`;
+  let tongue = tongues.get(name);
+  if (!tongue) {
+    const language = LANGUAGES.find(({ tag }) => tag === say.tag)!;
+    const locale = new Locale<never>(language, {} as never, timeZone);
+    const moments = momentsIn(timeZone, say.tag === 'en' ? undefined : say.tag);
+    tongue = {
+      language,
+      say,
+      money: (minor, currency) => locale.money(minor, currency),
+      moment: (ms) => moments.moment(ms),
+    };
+    tongues.set(name, tongue);
+  }
+  return tongue;
+}
+
 export function placeOf(parts: ConsoleParts, routes: readonly Route[]): ConsolePlace {
-  const { baseUrl, timeZone } = parts;
-  const locale = new Locale<never>(LANGUAGE, {} as never, timeZone);
-  const moments = momentsIn(timeZone);
   return {
     ...parts,
-    path: `${pathOf(baseUrl)}/console`,
+    path: `${pathOf(parts.baseUrl)}/console`,
     pages: new Map(routes.flatMap((route) => (route.method === 'GET' ? [[route.path, route]] : []))),
-    money: (minor, currency) => locale.money(minor, currency),
-    moment: (ms) => moments.moment(ms),
   };
 }
 
@@ -46,11 +74,14 @@ export interface Visit {
   reply: FastifyReply;
   now: number;
   theme: Theme | undefined;
+  tongue: Tongue;
   keys: boolean;
   query: URLSearchParams;
   /** Below the console's address, as it came, with its query. */
   target: string;
   principal: Principal | undefined;
+  /** When the session ends. */
+  ends: SessionEnd | undefined;
   /** What the tokens of this visitor's forms are made with. */
   formKey: FormKey;
   /** The address the choice of light or dark comes back to; none where opening it would lose what is shown. */
@@ -82,13 +113,21 @@ export async function visitOf(
     reply,
     now,
     theme: themeOf(cookie, baseUrl),
+    tongue: tongueIn(request, place),
     keys: wantsKeys(cookie, baseUrl),
     query,
     target,
     principal,
+    ends: held?.ends,
     formKey,
     here: request.method === 'POST' ? undefined : url,
   };
+}
+
+/** The reader's language: the one they chose, else the browser's. */
+export function tongueIn({ headers }: FastifyRequest, { baseUrl, timeZone }: ConsolePlace): Tongue {
+  const say = phrasebook.choose(languageIn(headers.cookie, baseUrl), headers['accept-language']);
+  return tongueOf(say, timeZone);
 }
 
 function formKeyOf(cookie: string | undefined, reply: FastifyReply, baseUrl: string): FormKey {
@@ -109,14 +148,16 @@ function headersOf({ baseUrl }: ConsolePlace, nonce?: string): Record<string, st
 
 /** Sends a page, in the frame of the signed-in administrator. */
 export async function show(visit: Visit, shown: Shown): Promise<FastifyReply> {
-  const { place, request, reply, theme, keys, principal, formKey, here } = visit;
+  const { place, request, reply, theme, tongue, keys, principal, formKey, here, now, ends } = visit;
   if (shown.faults) noteFields(request, shown.faults);
   if (shown.code) note(request, { code: shown.code });
   const nonce = randomBytes(16).toString('base64url');
   const waiting = principal ? await place.waiting() : 0;
   const token = tokenField(formKey);
-  const signedIn = principal && { principal, token, waiting };
-  const text = framed(shown, { path: place.path, here, theme, nonce, keys, signedIn });
+  const left = ends && { seconds: Math.floor((ends.at - now) / SECOND_MS), isFinal: ends.isFinal };
+  const signedIn = principal && { principal, token, waiting, left };
+  const { path } = place;
+  const text = framed(shown, { path, here, theme, ...tongue, tags: phrasebook.tags, nonce, keys, signedIn });
   const status = shown.status ?? (hasFaults(shown.faults) ? 422 : 200);
   return reply
     .code(status)
@@ -124,6 +165,9 @@ export async function show(visit: Visit, shown: Shown): Promise<FastifyReply> {
     .headers(shown.headers ?? {})
     .send(text);
 }
+
+/** Where a page about a problem stands. */
+export const problemPlace = ({ place: { path }, tongue: { say } }: Visit): ProblemPlace => ({ say, path });
 
 /** Leads to another address. After a form to its content: the browser would go on with the `#errors` of the form's address. */
 export function seeOther(visit: Visit, to: string): FastifyReply {
@@ -135,19 +179,28 @@ export function seeOther(visit: Visit, to: string): FastifyReply {
     .send();
 }
 
+/** What an address may ask to be kept, one at a time. */
+const PREFERENCES = ['theme', 'keys', 'lang'] as const;
+
 /** Keeps a preference that an address asks for, and the address without it; undefined where it asks for none. */
 export function preferred({ place, query, target }: Visit): { cookie: string; to: string } | undefined {
   const { path, baseUrl } = place;
-  const theme = query.get('theme');
-  const keys = query.get('keys');
-  if (theme === null && keys === null) return undefined;
-  const rest = new URLSearchParams(query);
-  rest.delete('theme');
-  rest.delete('keys');
+  const [theme, keys, lang] = PREFERENCES.map((name) => query.get(name)) as [string?, string?, string?];
   const cookie =
-    theme === null
-      ? preferenceCookie(KEYS_COOKIE, keys === 'off' ? 'off' : undefined, baseUrl)
-      : themeCookie(theme, baseUrl);
+    theme != null
+      ? themeCookie(theme, baseUrl)
+      : keys != null
+        ? preferenceCookie(KEYS_COOKIE, keys === 'off' ? 'off' : undefined, baseUrl)
+        : lang != null
+          ? preferenceCookie(
+              LANGUAGE_COOKIE,
+              phrasebook.tags.find((tag) => tag === lang),
+              baseUrl,
+            )
+          : undefined;
+  if (cookie === undefined) return undefined;
+  const rest = new URLSearchParams(query);
+  for (const name of PREFERENCES) rest.delete(name);
   const below = target.split('?', 1)[0]!;
   const kept = rest.size > 0 ? `?${rest}` : '';
   return { cookie, to: `${path}${below === '/' ? '' : below}${kept}` };
@@ -160,15 +213,26 @@ export function contextOf(
   params: Readonly<Record<string, string>>,
   form: URLSearchParams,
 ): Context {
-  const { place, request, now, keys, query, formKey } = visit;
+  const {
+    place,
+    request,
+    now,
+    keys,
+    query,
+    formKey,
+    tongue,
+    ends = { at: now, unused: now, isFinal: true },
+  } = visit;
   const { path, ...parts } = place;
   return {
     ...parts,
+    ...tongue,
     request,
     principal,
     act: { actor: principal.actor, request_id: request.id },
     now,
     keys,
+    ends,
     params,
     query,
     form,

@@ -36,75 +36,77 @@ const PATH = '/invitations';
 const SHOWN = 100;
 
 export async function invitationsPage(context: MerchantContext, faults: Faults = {}): Promise<Shown> {
-  const { database, address, token, form } = context;
+  const { database, address, token, form, say } = context;
   const all = await listInvites(database, SHOWN);
   return {
-    title: 'Invitations',
+    title: say`Invitations`,
     place: '/merchants',
     faults,
-    content: html`<p><a class="plain" href="${address('/merchants')}">Merchants</a></p>
-<h1>Invitations</h1>
-${all.length === 0 ? html`<p>There are no invitations yet.</p>` : list(context, all)}
-<section class="block" aria-labelledby="invite-heading"><h2 id="invite-heading">Invite a merchant</h2>
+    content: html`<p><a class="plain" href="${address('/merchants')}">${say`Merchants`}</a></p>
+<h1>${say`Invitations`}</h1>
+${all.length === 0 ? html`<p>${say`There are no invitations yet.`}</p>` : list(context, all)}
+<section class="block" aria-labelledby="invite-heading"><h2 id="invite-heading">${say`Invite a merchant`}</h2>
 <form class="narrow" method="post" action="${address(PATH)}#errors" novalidate>
 ${token}${seedField(context)}${field({
   name: 'note',
-  label: 'For whom',
-  hint: `For administrators alone. At most ${INVITE_NOTE_MAXIMUM} characters.`,
+  label: say`For whom`,
+  hint: say`Only administrators read it. ${INVITE_NOTE_MAXIMUM} characters or fewer.`,
   value: form.get('note') ?? '',
   fault: faults.note,
 })}${choice({
   name: 'mode',
-  legend: 'Their first key makes',
+  legend: say`Mode of their first key`,
   options: modesOf(context),
   chosen: form.get('mode') ?? 'test',
   fault: faults.mode,
 })}${field({
   name: 'days',
-  label: 'Days until it is over',
-  hint: `1 to ${INVITE_DAYS_MAXIMUM}.`,
+  label: say`Valid for (days)`,
+  hint: say`1 to ${INVITE_DAYS_MAXIMUM}.`,
   value: form.get('days') ?? String(INVITE_DAYS),
   fault: faults.days,
   attributes: { inputmode: 'numeric', class: 'short' },
-})}<p class="actions"><button class="primary">Make an invitation</button></p>
+})}<p class="actions"><button class="primary">${say`Create an invitation`}</button></p>
 </form>
 </section>`,
   };
 }
 
 function list(context: MerchantContext, all: readonly Invite[]): Html {
-  const { address, token, now } = context;
+  const { address, token, now, say } = context;
   const button = ({ id }: Invite) =>
-    html`<form method="post" action="${address(`${PATH}/${id}/revoke`)}">${token}<button class="quiet" aria-label="Revoke ${id}">Revoke</button></form>`;
+    html`<form method="post" action="${address(`${PATH}/${id}/revoke`)}">${token}<button class="quiet" aria-label="${say`Revoke ${id}`}">${say`Revoke`}</button></form>`;
   const isOpen = (one: Invite) => one.used_at === null && one.revoked_at === null && one.expires_at > now;
   return records<Invite>(
     [
       [
-        'For whom',
+        say`For whom`,
         ({ id, note }) => html`${note !== null && html`${said(note)} `}${literal(`…${id.slice(-8)}`)}`,
       ],
-      ['Mode', ({ mode }) => MODE_NAMES[mode]],
-      ['Made', ({ created_at }) => moment(context, created_at)],
-      ['State', (one) => html`<span>${stateOf(context, one)}</span>`],
-      ['Change', (one) => (isOpen(one) ? button(one) : '–')],
+      [say`Mode`, ({ mode }) => say.of(MODE_NAMES[mode])],
+      [say`Created`, ({ created_at }) => moment(context, created_at)],
+      [say`State`, (one) => html`<span>${stateOf(context, one)}</span>`],
+      [say`Change`, (one) => (isOpen(one) ? button(one) : '–')],
     ],
     all,
   );
 }
 
 function stateOf(context: MerchantContext, { used_at, revoked_at, expires_at, merchant_id }: Invite): Html {
+  const { say } = context;
   if (used_at !== null) {
     const merchant = html`<a class="plain" href="${context.address(`/merchants/${merchant_id}`)}">${literal(merchant_id!)}</a>`;
-    return html`Used ${moment(context, used_at)} by ${merchant}`;
+    return say.html`Used ${moment(context, used_at)} by ${merchant}`;
   }
-  if (revoked_at !== null) return html`Revoked ${moment(context, revoked_at)}`;
-  return html`${expires_at <= context.now ? 'Over since' : 'Open until'} ${moment(context, expires_at)}`;
+  if (revoked_at !== null) return say.html`Revoked ${moment(context, revoked_at)}`;
+  const at = moment(context, expires_at);
+  return expires_at <= context.now ? say.html`Expired ${at}` : say.html`Valid until ${at}`;
 }
 
 export async function invite(context: MerchantContext): Promise<Outcome> {
-  const { journal, form, act, database } = context;
+  const { journal, form, act, database, say } = context;
   const mode = modesOf(context).find(([one]) => one === form.get('mode'))?.[0];
-  if (!mode) return invitationsPage(context, { mode: 'Choose what their first key makes' });
+  if (!mode) return invitationsPage(context, { mode: say`Choose a mode` });
   const code = formSecret(context, INVITE_PREFIX);
   const wanted = {
     mode,
@@ -119,27 +121,31 @@ export async function invite(context: MerchantContext): Promise<Outcome> {
     const row = await findInviteByDigest(database, sha256Hex(code));
     if (row && isShownAgain(row, context.now)) return invitationPage(context, code, row);
     if (error instanceof OperationalError && error.details)
-      return invitationsPage(context, wording(error.details));
+      return invitationsPage(context, wording(context, error.details));
     throw error;
   }
 }
 
-const wording = ({ note, days }: Readonly<Record<string, string>>): Faults => ({
-  ...(note !== undefined && { note: `For whom: ${note.replace(/\.$/, '')}` }),
-  ...(days !== undefined && { days: `Days: ${days.replace(/\.$/, '')}` }),
+const wording = ({ say }: MerchantContext, { note, days }: Readonly<Record<string, string>>): Faults => ({
+  ...(note !== undefined && { note: `${say`For whom`}: ${note.replace(/\.$/, '')}` }),
+  ...(days !== undefined && { days: say`Enter a number of days from 1 to ${INVITE_DAYS_MAXIMUM}` }),
 });
 
 /** The page that an invitation stands on, this once. */
 function invitationPage(context: MerchantContext, code: string, row: Invite): Shown {
-  const { address, registerUrl } = context;
+  const { address, registerUrl, say } = context;
   return {
-    title: 'The invitation',
+    title: say`The invitation`,
     place: '/merchants',
-    content: html`<h1>The invitation</h1>
+    content: html`<h1>${say`The invitation`}</h1>
 <pre class="copy code" dir="ltr" translate="no">${registerUrl}?invite=${code}</pre>
-${notice(html`<p>Copy it now: it is shown only this once. It works for anyone, once: send it by a way that you trust.</p>`, 'warn')}
-<p>It makes one merchant with a ${row.mode} key, until ${moment(context, row.expires_at)}.</p>
-<p class="actions"><a class="primary" href="${address(PATH)}">I have kept it: continue</a></p>`,
+${notice(html`<p>${say`Copy it now: it is shown only this once. It works once, for anyone who has it: send it by a way that you trust.`}</p>`, 'warn')}
+<p>${
+      row.mode === 'test'
+        ? say.html`With it one merchant registers and gets a test key, until ${moment(context, row.expires_at)}.`
+        : say.html`With it one merchant registers and gets a live key, until ${moment(context, row.expires_at)}.`
+    }</p>
+<p class="actions"><a class="primary" href="${address(PATH)}">${say`I have kept it: continue`}</a></p>`,
   };
 }
 

@@ -2,9 +2,9 @@
 import { may } from '../../administrators/administrator.ts';
 import { literal, moment, notice, rows, said } from '../../administrators/pages/parts.ts';
 import type { Shown } from '../../administrators/pages/route.ts';
-import { counted } from '../../lib/counted.ts';
-import { ago } from '../../lib/duration.ts';
+import { duration } from '../../lib/duration.ts';
 import { type Html, html } from '../../lib/html.ts';
+import { phrase } from '../../lib/phrases.ts';
 import { formatTimestamp } from '../../lib/time.ts';
 import { type Column, records } from '../../web/markup/table.ts';
 import { KEY_PREFIX, type Merchant, type Mode } from '../merchant.ts';
@@ -14,7 +14,7 @@ import type { MerchantContext } from './context.ts';
 /** How many inactive keys are listed. */
 export const KEYS_OVER_SHOWN = 20;
 
-export const MODE_NAMES = { live: 'Live', test: 'Test' } as const;
+export const MODE_NAMES = { live: phrase('Live'), test: phrase('Test') } as const;
 
 /** Keys by what they are for, how they begin and end, and when they were last used: the keys themselves are kept nowhere. */
 export function keyList(
@@ -22,27 +22,31 @@ export function keyList(
   keys: readonly KnownKey[],
   uses: ReadonlyMap<string, number>,
 ): Html {
-  if (keys.length === 0) return html`<p>It has no keys.</p>`;
+  const { say } = context;
+  if (keys.length === 0) return html`<p>${say`It has no keys.`}</p>`;
   const administers = may(context.principal.role, 'administer');
   const columns: Column<KnownKey>[] = [
-    ['Key', ({ id, name }) => html`${name !== null && html`${said(name)} `}${literal(id)}`],
-    ['Begins, ends with', beginning],
-    ['Made', ({ created_at: at }) => (at === null ? 'In the configuration' : moment(context, at))],
-    ['Last used', ({ id }) => lastUsed(context, uses.get(id))],
-    ['State', (key) => html`<span>${stateOf(context, key)}</span>`],
+    [say`Key`, ({ id, name }) => html`${name !== null && html`${said(name)} `}${literal(id)}`],
+    [say`Begins, ends with`, beginning],
+    [
+      say`Created`,
+      ({ created_at: at }) => (at === null ? say`in the configuration file` : moment(context, at)),
+    ],
+    [say`Last used`, ({ id }) => lastUsed(context, uses.get(id))],
+    [say`State`, (key) => html`<span>${stateOf(context, key)}</span>`],
   ];
-  if (administers) columns.push(['Change', (key) => doings(context, key) ?? '–']);
+  if (administers) columns.push([say`Change`, (key) => doings(context, key) ?? '–']);
   return records(columns, keys);
 }
 
 /** The ways on from a key of the store that works. */
-function doings({ address, now }: MerchantContext, key: KnownKey): Html | null {
-  if (key.isConfigured) return html`In the file`;
+function doings({ address, now, say }: MerchantContext, key: KnownKey): Html | null {
+  if (key.isConfigured) return html`${say`In the configuration file`}`;
   if (isInactive(key, now)) return null;
   const { id, merchant_id, replaced_by } = key;
-  const link = (act: 'rotate' | 'revoke', label: string) =>
-    html`<a class="plain" href="${address(`/merchants/${merchant_id}/keys/${id}/${act}`)}" aria-label="${label} ${id}">${label}…</a>`;
-  return html`${replaced_by === null && html`${link('rotate', 'Rotate')} `}${link('revoke', 'Revoke')}`;
+  const link = (act: 'rotate' | 'revoke', label: string, spoken: string) =>
+    html`<a class="plain" href="${address(`/merchants/${merchant_id}/keys/${id}/${act}`)}" aria-label="${spoken}">${label}</a>`;
+  return html`${replaced_by === null && html`${link('rotate', say`Rotate…`, say`Rotate ${id}`)} `}${link('revoke', say`Revoke…`, say`Revoke ${id}`)}`;
 }
 
 /** What tells a key from others: its beginning and, where they are known, its last four characters. */
@@ -51,44 +55,46 @@ function beginning({ mode, last_four }: Pick<KnownKey, 'mode' | 'last_four'>): H
 }
 
 /** `3 min ago`, with the minute itself in the markup; `not used yet`. */
-export function lastUsed({ now }: MerchantContext, used: number | undefined): Html {
-  if (used === undefined) return html`not used yet`;
+export function lastUsed({ now, say }: MerchantContext, used: number | undefined): Html {
+  if (used === undefined) return html`${say`not used yet`}`;
   const seen = Math.min(used, now); // another node's clock may be ahead of this one's
-  return html`<time datetime="${formatTimestamp(seen)}">${ago(seen, now)}</time>`;
+  return html`<time datetime="${formatTimestamp(seen)}">${say`${duration(now - seen)} ago`}</time>`;
 }
 
 /** What there is to know of a key before it is replaced or ended. */
 export function keyFacts(context: MerchantContext, key: KnownKey, used: number | undefined): Html {
+  const { say } = context;
   return rows([
-    ['Key', literal(key.id)],
-    ['For', key.name && said(key.name)],
-    ['Mode', MODE_NAMES[key.mode]],
-    ['Begins and ends with', beginning(key)],
-    ['Last used', lastUsed(context, used)],
+    [say`Key`, literal(key.id)],
+    [say`Name`, key.name && said(key.name)],
+    [say`Mode`, say.of(MODE_NAMES[key.mode])],
+    [say`Begins and ends with`, beginning(key)],
+    [say`Last used`, lastUsed(context, used)],
   ]);
 }
 
 /** The active keys that were made with this one. They matter if it has leaked. */
-export function madeWithIt({ address }: MerchantContext, made: readonly StoredKey[]): Html | null {
+export function madeWithIt({ address, say }: MerchantContext, made: readonly StoredKey[]): Html | null {
   if (made.length === 0) return null;
   const linkOf = ({ id, merchant_id }: StoredKey) => address(`/merchants/${merchant_id}/keys/${id}/revoke`);
   const line = (key: StoredKey) =>
-    html`<li>${literal(key.id)} <a class="plain" href="${linkOf(key)}" aria-label="Revoke ${key.id}">Revoke…</a></li>\n`;
-  const [was, works] = made.length === 1 ? ['was', 'works'] : ['were', 'work'];
+    html`<li>${literal(key.id)} <a class="plain" href="${linkOf(key)}" aria-label="${say`Revoke ${key.id}`}">${say`Revoke…`}</a></li>\n`;
   return notice(
-    html`<p>With it ${counted(made.length, 'key')} ${was} made that still ${works}. If it leaked, revoke what its merchant did not make.</p>
+    html`<p>${say.count(made.length, '{n} key that was created with it still works.', '{n} keys that were created with it still work.')} ${say`If it leaked, revoke those that the merchant did not create.`}</p>
 <ul>${made.map(line)}</ul>`,
     'warn',
   );
 }
 
 function stateOf(context: MerchantContext, key: KnownKey): Html {
+  const { say } = context;
   const { expires_at, revoked_at, replaced_by } = key;
-  if (revoked_at !== null) return html`Revoked ${moment(context, revoked_at)}`;
-  if (expires_at === null) return html`Active`;
-  const successor = replaced_by !== null && html`; replaced by ${literal(replaced_by)}`;
+  if (revoked_at !== null) return say.html`Revoked ${moment(context, revoked_at)}`;
+  if (expires_at === null) return html`${say`Active`}`;
+  const successor = replaced_by !== null && html`; ${say.html`replaced by ${literal(replaced_by)}`}`;
   const isPast = isInactive(key, context.now);
-  return html`${isPast ? 'Expired' : 'Active until'} ${moment(context, expires_at)}${successor}`;
+  const at = moment(context, expires_at);
+  return html`${isPast ? say.html`Expired ${at}` : say.html`Active until ${at}`}${successor}`;
 }
 
 /** The page that a new key stands on, this once. `more`: what else has happened. */
@@ -98,23 +104,29 @@ export function newKeyPage(
   { key, row }: { key: string; row: StoredKey },
   more: Html | null = null,
 ): Shown {
-  const { address } = context;
+  const { address, say } = context;
+  const creates =
+    row.mode === 'test'
+      ? say.html`${literal(row.id)} creates test payments.`
+      : say.html`${literal(row.id)} creates live payments.`;
   const until =
-    row.expires_at === null ? ' until it is revoked' : html` until ${moment(context, row.expires_at)}`;
+    row.expires_at === null
+      ? say`It works already, until it is revoked.`
+      : say.html`It works already, until ${moment(context, row.expires_at)}.`;
   return {
-    title: 'The new key',
+    title: say`The new key`,
     place: '/merchants',
-    content: html`<h1>The new key of ${said(name)}</h1>
+    content: html`<h1>${say.html`The new key of ${said(name)}`}</h1>
 <pre class="copy code" dir="ltr" translate="no">${key}</pre>
-${notice(html`<p>Copy it now, whole: it is shown only this once, and kept nowhere. Hand it on as you would a password.</p>`, 'warn')}
-<p>${literal(row.id)} makes ${row.mode} payments${until}. It works already.</p>
+${notice(html`<p>${say`Copy the whole key now: it is shown only this once and stored nowhere. Hand it on as you would a password.`}</p>`, 'warn')}
+<p>${creates} ${until}</p>
 ${more}
-<p class="actions"><a class="primary" href="${address(`/merchants/${id}`)}">I have kept it: continue</a></p>`,
+<p class="actions"><a class="primary" href="${address(`/merchants/${id}`)}">${say`I have kept it: continue`}</a></p>`,
   };
 }
 
 /** The modes that a key may be made in here, and what each makes. */
-export function modesOf({ directory }: MerchantContext): (readonly [mode: Mode, label: string])[] {
-  const test = ['test', 'Test payments'] as const;
-  return directory.testOnly ? [test] : [test, ['live', 'Live payments: real money']];
+export function modesOf({ directory, say }: MerchantContext): (readonly [mode: Mode, label: string])[] {
+  const test = ['test', say`Test: no money moves`] as const;
+  return directory.testOnly ? [test] : [test, ['live', say`Live: real money`]];
 }

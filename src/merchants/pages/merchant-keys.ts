@@ -6,6 +6,7 @@ import { questionPage } from '../../administrators/pages/question-page.ts';
 import type { Outcome, Shown } from '../../administrators/pages/route.ts';
 import { OperationalError } from '../../lib/errors.ts';
 import { html } from '../../lib/html.ts';
+import { phrase } from '../../lib/phrases.ts';
 import { DAY_MS } from '../../lib/time.ts';
 import {
   changeKeys,
@@ -26,16 +27,16 @@ import type { MerchantContext } from './context.ts';
 import { keyFacts, lastUsed, madeWithIt, modesOf, newKeyPage } from './merchant-key-parts.ts';
 
 const ENDS: Readonly<Record<string, [label: string, days: number | null]>> = {
-  never: ['When it is revoked', null],
-  '30': ['After 30 days', 30],
-  '90': ['After 90 days', 90],
-  '365': ['After a year', 365],
+  never: [phrase('Never, until it is revoked'), null],
+  '30': [phrase('After 30 days'), 30],
+  '90': [phrase('After 90 days'), 90],
+  '365': [phrase('After a year'), 365],
 };
 const OVERLAP_NAMES: Readonly<Record<Overlap, string>> = {
-  '0': 'Not at all: it leaked',
-  '1h': 'For an hour',
-  '24h': 'For a day',
-  '7d': 'For a week',
+  '0': phrase('Not at all: it leaked'),
+  '1h': phrase('For an hour'),
+  '24h': phrase('For a day'),
+  '7d': phrase('For a week'),
 };
 
 /** The merchant that the path names, of the configuration or the store. Throws `not_found`. */
@@ -76,50 +77,53 @@ async function made(
 }
 
 export function makingPage(context: MerchantContext, faults: Faults = {}): Shown {
-  const { form } = context;
+  const { form, say } = context;
   const merchant = merchantOf(context);
   return questionPage(context, {
-    title: `Make a key for ${merchant.name}`,
+    title: say`Create a key for ${merchant.name}`,
     place: '/merchants',
-    heading: html`Make a key for ${said(merchant.name)}?`,
-    lead: html`<p>It is shown once, on the next page. Its merchant can make others itself, as long as it has one.</p>`,
+    heading: say.html`Create a key for ${said(merchant.name)}?`,
+    lead: html`<p>${say`The key is shown once, on the next page. With one key, the merchant can create others through the API.`}</p>`,
     path: `/merchants/${merchant.id}/keys/new`,
     fields: html`${seedField(context)}${field({
       name: 'name',
-      label: 'What it is for',
-      hint: `Optional: the shop, the till. At most ${KEY_NAME_MAXIMUM} characters.`,
+      label: say`Name of the key (optional)`,
+      hint: say`For example the shop or the till. ${KEY_NAME_MAXIMUM} characters or fewer.`,
       value: form.get('name') ?? '',
       fault: faults.name,
     })}${choice({
       name: 'mode',
-      legend: 'It makes',
+      legend: say`Mode`,
       options: modesOf(context),
       chosen: form.get('mode') ?? 'test',
       fault: faults.mode,
     })}${choice({
       name: 'end',
-      legend: 'It ends',
-      options: Object.entries(ENDS).map(([value, [label]]) => [value, label]),
+      legend: say`Expires`,
+      options: Object.entries(ENDS).map(([value, [label]]) => [value, say.of(label)]),
       chosen: form.get('end') ?? 'never',
       fault: faults.end,
     })}`,
-    button: 'Make the key',
+    button: say`Create the key`,
     back: addressOfMerchant(context, merchant),
     faults,
   });
 }
 
-/** What the domain says of a name, as its field says it. */
-const nameFault = (fault: string) => `What it is for ${fault.replace(/^M/, 'm').replace(/\.$/, '')}`;
+/** What is wrong with a name, as its field says it. */
+const nameFault = ({ say }: MerchantContext, name: string | null, fault: string): string =>
+  (name ?? '').length > KEY_NAME_MAXIMUM
+    ? say`Name of the key must be ${KEY_NAME_MAXIMUM} characters or fewer`
+    : `${say`Name of the key`}: ${fault}`;
 
 export async function makeKey(context: MerchantContext): Promise<Outcome> {
-  const { form, now } = context;
+  const { form, now, say } = context;
   const merchant = merchantOf(context);
   const mode = modesOf(context).find(([one]) => one === form.get('mode'))?.[0];
   const end = ENDS[form.get('end') ?? ''];
   const faults = {
-    ...(!mode && { mode: 'Choose what it makes' }),
-    ...(!end && { end: 'Choose when it ends' }),
+    ...(!mode && { mode: say`Choose a mode` }),
+    ...(!end && { end: say`Choose when it expires` }),
   };
   if (!mode || !end || Object.keys(faults).length > 0) return makingPage(context, faults);
   const expires_at = end[1] === null ? null : now + end[1] * DAY_MS;
@@ -132,41 +136,43 @@ export async function makeKey(context: MerchantContext): Promise<Outcome> {
     return newKeyPage(context, merchant, issued);
   } catch (error) {
     if (error instanceof OperationalError && error.details)
-      return makingPage(context, { name: nameFault(error.details.name ?? error.message) });
+      return makingPage(context, {
+        name: nameFault(context, form.get('name'), error.details.name ?? error.message),
+      });
     throw error;
   }
 }
 
 export async function rotationPage(context: MerchantContext, faults: Faults = {}): Promise<Outcome> {
   const { merchant, key, used } = await keyOf(context);
-  const { form, now } = context;
+  const { form, now, say } = context;
   const back = addressOfMerchant(context, merchant);
   if (isInactive(key, now) || key.replaced_by !== null) return { to: back };
   return questionPage(context, {
-    title: 'Rotate a key',
+    title: say`Rotate a key`,
     place: '/merchants',
-    heading: html`Rotate a key of ${said(merchant.name)}?`,
+    heading: say.html`Rotate a key of ${said(merchant.name)}?`,
     lead: html`${keyFacts(context, key, used)}
-<p>The next page shows a new key, which works at once.</p>`,
+<p>${say`The next page shows a new key, which works at once.`}</p>`,
     path: `/merchants/${merchant.id}/keys/${key.id}/rotate`,
     fields: html`${seedField(context)}${choice({
       name: 'overlap',
-      legend: 'The old key works on',
-      options: Object.entries(OVERLAP_NAMES),
+      legend: say`The old key keeps working`,
+      options: Object.entries(OVERLAP_NAMES).map(([value, text]) => [value, say.of(text)]),
       chosen: form.get('overlap') ?? '24h',
       fault: faults.overlap,
     })}`,
-    button: 'Make the new key',
+    button: say`Create the new key`,
     back,
     faults,
   });
 }
 
 export async function rotateMerchantKey(context: MerchantContext): Promise<Outcome> {
-  const { form } = context;
+  const { form, say } = context;
   const { merchant, key: old } = await keyOf(context);
   const overlap = (Object.keys(OVERLAPS_MS) as Overlap[]).find((one) => one === form.get('overlap'));
-  if (!overlap) return rotationPage(context, { overlap: 'Choose for how long the old key works on' });
+  if (!overlap) return rotationPage(context, { overlap: say`Choose how long the old key keeps working` });
   const key = formSecret(context, KEY_PREFIX[old.mode]);
   const wanted = { overlapMs: OVERLAPS_MS[overlap], key };
   const issued = await made(context, key, () =>
@@ -174,33 +180,34 @@ export async function rotateMerchantKey(context: MerchantContext): Promise<Outco
   );
   const { key: after, used } = await keyOf(context);
   const ends = isInactive(after, context.clock.now())
-    ? html`works no more`
-    : html`works until ${moment(context, after.expires_at!)}`;
-  const told = html`<p>The old key, ${literal(old.id)}, ${ends}. Last used: ${lastUsed(context, used)}.</p>`;
+    ? html`${say`It no longer works.`}`
+    : say.html`It works until ${moment(context, after.expires_at!)}.`;
+  const told = html`<p>${say.html`The old key is ${literal(old.id)}.`} ${ends} ${say.html`Last used: ${lastUsed(context, used)}.`}</p>`;
   return newKeyPage(context, merchant, issued, told);
 }
 
 export async function revocationPage(context: MerchantContext): Promise<Outcome> {
   const { merchant, key, used } = await keyOf(context);
-  const { now, database } = context;
+  const { now, database, say } = context;
   const back = addressOfMerchant(context, merchant);
   if (isInactive(key, now)) return { to: back };
-  const lastTime = used !== undefined && html`. It was last used ${lastUsed(context, used)}`;
+  const lastTime = used !== undefined && html` ${say.html`It was last used ${lastUsed(context, used)}.`}`;
   return questionPage(context, {
-    title: 'Revoke a key',
+    title: say`Revoke a key`,
     place: '/merchants',
-    heading: html`Revoke a key of ${said(merchant.name)}?`,
+    heading: say.html`Revoke a key of ${said(merchant.name)}?`,
     lead: html`${keyFacts(context, key, used)}
-<p>Within a second whatever calls with it is refused${lastTime}. This cannot be undone.</p>
+<p>${say`Programs that use this key are refused within a second.`}${lastTime} ${say`This cannot be undone.`}</p>
 ${madeWithIt(context, await keysMadeBy(database, key, now))}`,
     path: `/merchants/${merchant.id}/keys/${key.id}/revoke`,
-    button: 'Revoke the key',
+    button: say`Revoke the key`,
     look: 'danger',
     back,
   });
 }
 
 export async function revokeMerchantKey(context: MerchantContext): Promise<Outcome> {
+  const { say } = context;
   const { merchant, key } = await keyOf(context);
   try {
     await changeKeys(context, merchant.id, (transaction) => revokeKey(transaction, key, context.act));
@@ -212,11 +219,11 @@ export async function revokeMerchantKey(context: MerchantContext): Promise<Outco
   const made = await keysMadeBy(context.database, key, context.clock.now());
   if (made.length === 0) return { to: addressOfMerchant(context, merchant) };
   return {
-    title: 'The key is revoked',
+    title: say`The key is revoked`,
     place: '/merchants',
-    content: html`<h1>The key is revoked</h1>
-<p>${literal(key.id)} of ${said(merchant.name)} works no more.</p>
+    content: html`<h1>${say`The key is revoked`}</h1>
+<p>${say.html`${literal(key.id)} of ${said(merchant.name)} no longer works.`}</p>
 ${madeWithIt(context, made)}
-<p class="actions"><a class="primary" href="${addressOfMerchant(context, merchant)}">Continue</a></p>`,
+<p class="actions"><a class="primary" href="${addressOfMerchant(context, merchant)}">${say`Continue`}</a></p>`,
   };
 }

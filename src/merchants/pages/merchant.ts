@@ -33,10 +33,10 @@ export async function recentPaymentCount(
   return count > COUNT_MAXIMUM ? `${text}+` : text;
 }
 
-export function stateStamp(suspended: boolean): Html {
+export function stateStamp({ say }: MerchantContext, suspended: boolean): Html {
   return suspended
-    ? html`<span class="stamp rejected">Suspended</span>`
-    : html`<span class="stamp approved">Active</span>`;
+    ? html`<span class="stamp rejected">${say`Suspended`}</span>`
+    : html`<span class="stamp approved">${say`Active`}</span>`;
 }
 
 interface Found {
@@ -60,7 +60,7 @@ async function found({ directory, database, params }: MerchantContext): Promise<
 
 export async function merchantPage(context: MerchantContext): Promise<Outcome> {
   const { merchant, stored, isSuspended, isKnown } = await found(context);
-  const { address, principal, database, directory, keyUses, now } = context;
+  const { address, principal, database, directory, keyUses, now, say } = context;
   const { id, name, website, support, limits } = merchant;
   const changes = changesOf(stored);
   const names = await namesOf(database, [...new Set(changes.map(({ by }) => by))]);
@@ -75,42 +75,41 @@ export async function merchantPage(context: MerchantContext): Promise<Outcome> {
   const since =
     stored?.name != null && stored.created_at !== null ? moment(context, stored.created_at) : null;
   const content = html`<div class="subject">
-<p>${stateStamp(isSuspended)}</p>
+<p>${stateStamp(context, isSuspended)}</p>
 <h1>${said(name)}</h1>
 </div>
-${!isKnown && notice(html`<p>This merchant no longer stands in the configuration.</p>`, 'warn')}
+${!isKnown && notice(html`<p>${say`This merchant is no longer in the configuration file.`}</p>`, 'warn')}
 ${
   isSuspended &&
   notice(
-    html`<p>Suspended since ${moment(context, stored!.suspended_at!)}. Its keys are refused, and its customers cannot pay.
-Payments that were sent can still be reviewed.</p>`,
+    html`<p>${say.html`Suspended since ${moment(context, stored!.suspended_at!)}. Its keys are refused, and its customers cannot pay. Payments that were sent can still be reviewed.`}</p>`,
     'warn',
   )
 }
 ${rows([
-  ['Id', literal(id)],
-  ['Stands', known && (known.isConfigured ? 'In the configuration' : 'In the store')],
-  ['Email', stored?.email && literal(stored.email)],
-  ['Website', website && literal(website)],
-  ['Support', support && literal(support)],
-  ['Since', since],
-  ['Limits', limitsSaid(limits)],
-  [`Payments in ${COUNTED_DAYS} days`, await recentPaymentCount(context, id)],
+  [say`Id`, literal(id)],
+  [say`Managed in`, known && (known.isConfigured ? say`configuration file` : say`console and API`)],
+  [say`Email`, stored?.email && literal(stored.email)],
+  [say`Website`, website && literal(website)],
+  [say`Support`, support && literal(support)],
+  [say`Since`, since],
+  [say`Limits`, limitsSaid(context, limits)],
+  [say`Payments in ${COUNTED_DAYS} days`, await recentPaymentCount(context, id)],
 ])}
-<p class="actions"><a class="primary" href="${address('/payments', { merchant: id })}">See its payments</a>
-<a class="secondary" href="${address('/webhooks', { merchant: id })}">See its webhooks</a>
+<p class="actions"><a class="primary" href="${address('/payments', { merchant: id })}">${say`See its payments`}</a>
+<a class="secondary" href="${address('/webhooks', { merchant: id })}">${say`See its webhooks`}</a>
 ${
   administers &&
   html`<a class="secondary"
-href="${address(`/merchants/${id}/${act}`)}">${act === 'suspend' ? 'Suspend' : 'Resume'}…</a>`
+href="${address(`/merchants/${id}/${act}`)}">${act === 'suspend' ? say`Suspend…` : say`Resume…`}</a>`
 }</p>
-<section class="block" aria-labelledby="keys-heading"><h2 id="keys-heading">API keys</h2>
+<section class="block" aria-labelledby="keys-heading"><h2 id="keys-heading">${say`API keys`}</h2>
 ${keyList(context, keys, uses)}
 ${
   administers &&
   isKnown &&
   html`<p class="actions">
-<a class="secondary" href="${address(`/merchants/${id}/keys/new`)}">Make a key…</a></p>`
+<a class="secondary" href="${address(`/merchants/${id}/keys/new`)}">${say`Create a key…`}</a></p>`
 }
 </section>
 ${suspensions(context, id, changes, names)}`;
@@ -118,10 +117,15 @@ ${suspensions(context, id, changes, names)}`;
 }
 
 /** The limits that a merchant has of its own. */
-function limitsSaid({ writes_per_second: writes, reads_per_second: reads }: MerchantLimits): string {
-  const said = (n: number | undefined, what: string) =>
-    n !== undefined && `${n.toLocaleString('en')} ${what}`;
-  return [said(writes, 'writes a second'), said(reads, 'reads a second')].filter(Boolean).join(', ');
+function limitsSaid(
+  { say }: MerchantContext,
+  { writes_per_second: writes, reads_per_second: reads }: MerchantLimits,
+): string {
+  const all = [
+    writes !== undefined && say.count(writes, '{n} write a second', '{n} writes a second'),
+    reads !== undefined && say.count(reads, '{n} read a second', '{n} reads a second'),
+  ];
+  return all.filter(Boolean).join(', ');
 }
 
 /** When and why it was suspended and resumed. */
@@ -131,18 +135,22 @@ function suspensions(
   changes: readonly StateChange[],
   names: Names,
 ): Html {
-  return html`<section class="block" aria-labelledby="state-heading"><h2 id="state-heading">Suspensions</h2>
+  const { say } = context;
+  return html`<section class="block" aria-labelledby="state-heading"><h2 id="state-heading">${say`Suspensions`}</h2>
 ${
   changes.length === 0
-    ? html`<p>It was never suspended.</p>`
-    : html`<ol class="timeline">
+    ? html`<p>${say`It was never suspended.`}</p>`
+    : html`<ol class="story">
 ${changes.map(
   ({ act: done, by, at, reason }) =>
-    html`<li><p><strong>${done === 'suspended' ? 'Suspended' : 'Resumed'}</strong> by ${nameOf(context, names, by)},
-${moment(context, at)}</p><p class="words" dir="auto">${reason}</p></li>\n`,
+    html`<li><p>${
+      done === 'suspended'
+        ? say.html`Suspended by ${nameOf(context, names, by)}`
+        : say.html`Resumed by ${nameOf(context, names, by)}`
+    }</p>${moment(context, at)}<p class="words" dir="auto">${reason}</p></li>\n`,
 )}</ol>`
 }
-<p><a class="plain" href="${context.address('/audit', { subject: id })}">Its entries in the audit log</a></p>
+<p><a class="plain" href="${context.address('/audit', { subject: id })}">${say`Its entries in the history`}</a></p>
 </section>`;
 }
 

@@ -1,8 +1,9 @@
 // The merchants of this installation, a page at a time, found by their names.
 import { may } from '../../administrators/administrator.ts';
+import { filterBar, findField } from '../../administrators/pages/filters.ts';
 import { literal, said } from '../../administrators/pages/parts.ts';
 import type { Outcome } from '../../administrators/pages/route.ts';
-import { attributes, type Html, html } from '../../lib/html.ts';
+import { type Html, html } from '../../lib/html.ts';
 import { pager, records } from '../../web/markup/table.ts';
 import type { Merchant } from '../merchant.ts';
 import { isInactive, type KnownKey } from '../stored-key.ts';
@@ -14,7 +15,7 @@ const PAGE = 50;
 const TEXT_MAXIMUM = 255;
 
 export async function merchantsPage(context: MerchantContext): Promise<Outcome> {
-  const { directory, query, address, principal } = context;
+  const { directory, query, address, principal, say } = context;
   const asked = (query.get('q') ?? '').trim().slice(0, TEXT_MAXIMUM);
   const after = query.get('after') ?? '';
   const found = merchantsCalled(directory.merchants, asked).sort((one, other) =>
@@ -23,30 +24,34 @@ export async function merchantsPage(context: MerchantContext): Promise<Outcome> 
   const rest = found.filter(({ id }) => id > after);
   const shown = rest.slice(0, PAGE);
   const pages = pager(
-    after !== '' && ['First', address('/merchants', { q: asked })],
-    rest.length > PAGE && ['Next', address('/merchants', { q: asked, after: shown.at(-1)!.id })],
+    after !== '' && [say`First`, address('/merchants', { q: asked })],
+    rest.length > PAGE && [say`Next`, address('/merchants', { q: asked, after: shown.at(-1)!.id })],
   );
-  const content = html`<h1>Merchants</h1>
+  const content = html`<h1>${say`Merchants`}</h1>
 ${(asked !== '' || directory.count > PAGE) && searchForm(context, asked)}
 ${
   shown.length === 0
-    ? html`<div class="empty"><p>${asked === '' ? 'There are no merchants here.' : 'No merchant is called like that.'}</p></div>`
+    ? html`<div class="empty"><p>${asked === '' ? say`There are no merchants yet.` : say`No merchant has this name or id.`}</p></div>`
     : table(context, await linesOf(context, shown))
 }
 ${pages}
-<p class="actions"><a class="secondary" href="${address('/webhooks')}">Webhooks</a>
-${may(principal.role, 'administer') && html`<a class="secondary" href="${address('/invitations')}">Invitations…</a>`}</p>
-<p class="muted">Merchants register, or stand in the configuration: <code>counterfoil merchants --help</code>.</p>`;
-  return { title: 'Merchants', content, place: '/merchants' };
+<p class="actions"><a class="secondary" href="${address('/webhooks')}">${say`Webhooks`}</a>
+${may(principal.role, 'administer') && html`<a class="secondary" href="${address('/invitations')}">${say`Invitations…`}</a>`}</p>
+<p class="muted">${say.html`Merchants register with an invitation, or are in the configuration file: ${html`<code>counterfoil merchants --help</code>`}.`}</p>`;
+  return { title: say`Merchants`, content, place: '/merchants' };
 }
 
 /** Warns that a merchant's name looks like another's, because a live key must go to the right one. */
-async function sameName({ directory }: MerchantContext, { id, name }: Merchant): Promise<Html | null> {
+async function sameName({ directory, say }: MerchantContext, { id, name }: Merchant): Promise<Html | null> {
   const others = (await directory.names.idsLike(name)).filter((one) => one !== id);
   const [first] = others;
   if (first === undefined) return null;
-  const more = others.length > 1 && ` and ${others.length - 1} more`;
-  return html` <span class="muted">same name as ${literal(first)}${more}</span>`;
+  const more = others.length - 1;
+  const text =
+    more > 0
+      ? say.html`same name as ${literal(first)} and ${more} more`
+      : say.html`same name as ${literal(first)}`;
+  return html` <span class="muted">${text}</span>`;
 }
 
 /** The merchants whose name or id holds `text`, in either case; all if it is empty. */
@@ -56,13 +61,10 @@ function merchantsCalled(merchants: readonly Merchant[], text: string): Merchant
   return merchants.filter(({ id, name }) => id.includes(wanted) || name.toLowerCase().includes(wanted));
 }
 
-function searchForm({ address }: MerchantContext, asked: string): Html {
-  return html`<form method="get" action="${address('/merchants')}" class="filter-bar" role="search">
-<div class="field search"><label for="q">Search</label>
-<p class="hint" id="q-hint">Part of a business name, or an id</p>
-<input${attributes({ id: 'q', name: 'q', type: 'search', dir: 'auto', autocomplete: 'off', spellcheck: 'false', 'data-key': '/', 'aria-describedby': 'q-hint', value: asked || undefined })}></div>
-<p class="actions"><button>Search</button>${asked !== '' && html` <a class="plain" href="${address('/merchants')}">Clear</a>`}</p>
-</form>`;
+function searchForm(context: MerchantContext, asked: string): Html {
+  const fields = findField(context, asked || undefined, context.say`Part of a business name, or an id`);
+  const set = asked === '' ? {} : { q: asked };
+  return filterBar(context, '/merchants', set, { fields, button: '', label: context.say`Search` });
 }
 
 /** A merchant, and what the store has on it. */
@@ -81,18 +83,19 @@ async function linesOf(context: MerchantContext, merchants: readonly Merchant[])
   return lines;
 }
 
-function table({ directory, address, now }: MerchantContext, lines: readonly Line[]): Html {
+function table(context: MerchantContext, lines: readonly Line[]): Html {
+  const { directory, address, now, say } = context;
   const keysOf = ({ merchant }: Line) => directory.keysOf(merchant.id);
   const link = ({ id, name }: Merchant) =>
     html`<a class="plain" href="${address(`/merchants/${id}`)}" data-key-row>${said(name)}</a>`;
   return records<Line>(
     [
-      ['Merchant', ({ merchant, namesakes }) => html`${link(merchant)}${namesakes}`],
-      ['Id', ({ merchant }) => literal(merchant.id)],
-      ['Live keys', (line) => workingIn(keysOf(line), 'live', now), 'number'],
-      ['Test keys', (line) => workingIn(keysOf(line), 'test', now), 'number'],
-      [`Payments in ${COUNTED_DAYS} days`, ({ payments }) => payments, 'number'],
-      ['State', ({ merchant }) => stateStamp(directory.isSuspended(merchant.id))],
+      [say`Merchant`, ({ merchant, namesakes }) => html`${link(merchant)}${namesakes}`],
+      [say`Id`, ({ merchant }) => literal(merchant.id)],
+      [say`Live keys`, (line) => workingIn(keysOf(line), 'live', now), 'number'],
+      [say`Test keys`, (line) => workingIn(keysOf(line), 'test', now), 'number'],
+      [say`Payments in ${COUNTED_DAYS} days`, ({ payments }) => payments, 'number'],
+      [say`State`, ({ merchant }) => stateStamp(context, directory.isSuspended(merchant.id))],
     ],
     lines,
   );

@@ -28,7 +28,7 @@ const routes: readonly Route<MerchantContext>[] = [
     find: merchantNamedIn,
     head: ({ name }, { title, lead }) => ({
       title: `${title} ${name}`,
-      heading: html`${title} ${said(name)}?`,
+      heading: html`${title} ${said(name)}`,
       lead: html`<p>${lead}</p>`,
     }),
   }),

@@ -18,7 +18,7 @@ const root: Check = {
     if (uid !== 0) return ok('It does not run as root');
     if (allow_root) return ok('It runs as root, which allow_root allows');
     return failed(
-      'The service runs as root, which it needs for nothing',
+      'The service runs as root. It does not need root',
       'start it as an account of its own, or set allow_root: true',
       written.place(['allow_root']),
     );

@@ -72,11 +72,11 @@ const https: SettingsCheck = {
 
 const transport: SettingsCheck = {
   id: 'transport',
-  about: 'Who speaks https',
+  about: 'HTTPS',
   stage: 'read',
   look({ settings: { trust_proxy, tls, written } }) {
-    if (tls) return ok('The service speaks https itself');
-    if (trust_proxy.length > 0) return ok(`The proxy at ${trust_proxy.join(', ')} speaks https`);
+    if (tls) return ok('The service speaks HTTPS itself');
+    if (trust_proxy.length > 0) return ok(`The proxy at ${trust_proxy.join(', ')} speaks HTTPS`);
     // Without it, all customers would count as one, and one of them could use up what all may send.
     return failed(
       'trust_proxy is missing',

@@ -21,7 +21,6 @@ import { type EntryFilter, sealHolding } from '../../journal/queries.ts';
 import { ACKNOWLEDGED } from '../../journal/row-fault.ts';
 import type { Seal } from '../../journal/seal.ts';
 import { type EntryPage, findEntries } from '../../journal/search.ts';
-import { counted } from '../../lib/counted.ts';
 import { OperationalError } from '../../lib/errors.ts';
 import { type Html, html } from '../../lib/html.ts';
 import { isPaymentId } from '../../payments/payment.ts';
@@ -37,18 +36,18 @@ const HASH_SHOWN = 12;
 type Asked = Partial<Record<(typeof PARAMETERS)[number], string>>;
 
 export async function auditPage(context: InstallationContext): Promise<Outcome> {
-  const { database, query } = context;
+  const { database, query, say } = context;
   const { asked, filter, faults } = filterOf(context);
   const wrong = hasFaults(faults);
   const place = { before: numberOf(query.get('before')), after: numberOf(query.get('after')) };
   const page: EntryPage = wrong
     ? { entries: [], newer: undefined, older: undefined, searched: undefined }
     : await findEntries(database, filter, place, PAGE);
-  const content = html`<h1>Audit log</h1>
+  const content = html`<h1>${say`History`}</h1>
 ${proof(context)}
 ${filterForm(context, asked, faults)}
 ${!wrong && (await list(context, asked, page))}`;
-  return { title: 'Audit log', content, place: '/audit', faults };
+  return { title: say`History`, content, place: '/audit', faults };
 }
 
 function numberOf(text: string | null): number | undefined {
@@ -72,20 +71,20 @@ function filterOf({ query, timeZone }: InstallationContext): {
 
 /** Whether the history was verified, and the links for verifying it elsewhere. */
 function proof(context: InstallationContext): Html {
-  const { address, token, verification } = context;
+  const { address, token, verification, say } = context;
   const { running, newest } = verification;
   const button = html`<form method="post" action="${address('/audit/verify')}" class="actions">
-${token}<button class="secondary">Verify now</button></form>`;
+${token}<button class="secondary">${say`Verify now`}</button></form>`;
   const progress =
     running &&
-    html`<p role="status">Verifying since ${moment(context, running.since)}: ${Math.floor(running.part * 100)} % done.
-<a href="${address('/audit')}">Refresh</a></p>`;
-  return html`<section class="proof block" aria-labelledby="proof-heading"><h2 id="proof-heading">Proof</h2>
-${newest ? outcome(context, newest) : !running && html`<p>Not verified since this server started.</p>`}
+    html`<p role="status">${say.html`Verifying since ${moment(context, running.since)}: ${Math.floor(running.part * 100)} % done.`}
+<a href="${address('/audit')}">${say`Refresh`}</a></p>`;
+  return html`<section class="proof block" aria-labelledby="proof-heading"><h2 id="proof-heading">${say`Proof`}</h2>
+${newest ? outcome(context, newest) : !running && html`<p>${say`Not verified since this server started.`}</p>`}
 ${progress ?? button}
-<p class="downloads">To verify it elsewhere:
+<p class="downloads">${say`To verify it elsewhere:`}
 <a class="plain" href="${address('/audit/checkpoints')}" download>checkpoints.jsonl</a> ·
-<a class="plain" href="${address('/audit/key')}" download>public key</a></p>
+<a class="plain" href="${address('/audit/key')}" download>${say`public key`}</a></p>
 </section>`;
 }
 
@@ -93,62 +92,67 @@ function outcome(
   context: InstallationContext,
   newest: NonNullable<InstallationContext['verification']['newest']>,
 ): Html {
+  const { say } = context;
   const at = moment(context, newest.at);
   switch (newest.is) {
     case 'verified': {
       const { entries, seals, payments = 0, checkpoints: signed, acknowledged } = newest.found;
       const known =
         acknowledged > 0 &&
-        html`<p>${counted(acknowledged, 'fault')} acknowledged:
-<a href="${context.address('/audit', { action: ACKNOWLEDGED })}">see what was changed outside the service</a>.</p>`;
+        html`<p>${say.count(acknowledged, '{n} fault acknowledged:', '{n} faults acknowledged:')}
+<a href="${context.address('/audit', { action: ACKNOWLEDGED })}">${say`see what was changed outside the service`}</a></p>`;
       return notice(
-        html`<p><strong>Verified to entry ${entries}</strong> on ${at}: ${counted(seals, 'seal')}, ${counted(payments, 'payment')}
-and ${counted(signed, 'checkpoint')} are as the history says.</p>${known}`,
+        html`<p><strong>${say`Verified to entry ${entries}`}</strong> ${say.html`on ${at}.`} ${say`As the history says: ${[
+          say.count(seals, '{n} seal', '{n} seals'),
+          say.count(payments, '{n} payment', '{n} payments'),
+          say.count(signed, '{n} checkpoint', '{n} checkpoints'),
+        ].join(', ')}.`}</p>${known}`,
       );
     }
     case 'broken': {
       const { entry, problem, rows: count } = newest;
-      const others = count > 1 && ` (and ${counted(count - 1, 'other row')})`;
+      const others = count > 1 && ` (${say.count(count - 1, 'and {n} other row', 'and {n} other rows')})`;
       const where =
         entry === undefined
           ? null
-          : html` at <a href="${context.address('/audit', { before: String(entry + 1) })}#entry-${entry}">entry ${entry}</a>`;
-      return html`<div class="errors" role="alert"><p><strong>Broken${where}</strong>, found on ${at}: ${said(problem)}${others}.
-Keep the files as they are and run <code>counterfoil audit verify</code>.</p></div>`;
+          : html`<a href="${context.address('/audit', { before: String(entry + 1) })}#entry-${entry}">${say`entry ${entry}`}</a>`;
+      return html`<div class="errors" role="alert"><p><strong>${where ? say.html`Broken at ${where}` : say`Broken`}</strong>, ${say.html`found on ${at}: ${html`${said(problem)}${others}`}.`}
+${say.html`Keep the files as they are and run ${html`<code>counterfoil audit verify</code>`}.`}</p></div>`;
     }
     default:
       return notice(
-        html`<p>The verification at ${at} failed before it came to an end. The log says why.</p>`,
+        html`<p>${say.html`The verification at ${at} failed before it was finished. The log says why.`}</p>`,
         'warn',
       );
   }
 }
 
 function filterForm(context: InstallationContext, asked: Asked, faults: Faults): Html {
-  const code = { dir: 'ltr', spellcheck: 'false', autocapitalize: 'none' };
+  const { say } = context;
+  const code = { dir: 'ltr', spellcheck: 'false', autocapitalize: say`none` };
   const text = (name: 'actor' | 'action' | 'subject', label: string, placeholder: string) =>
     filterField(name, label, asked[name], undefined, { ...code, placeholder });
-  const fields = html`${text('actor', 'Who (begins with)', 'administrator:')}${text('action', 'What (begins with)', 'payment.')}
-${text('subject', 'On what (whole)', 'pay_…')}${dayFields(asked, faults)}`;
-  return filterBar(context, '/audit', asked, { fields, button: 'Show' });
+  const fields = html`${text('actor', say`Who (begins with)`, 'administrator:')}${text('action', say`What (begins with)`, 'payment.')}
+${text('subject', say`On what (whole)`, 'pay_…')}${dayFields(asked, faults, say)}`;
+  return filterBar(context, '/audit', asked, { fields, button: say`Show` });
 }
 
 async function list(context: InstallationContext, asked: Asked, page: EntryPage): Promise<Html> {
-  const { address } = context;
+  const { address, say } = context;
   const { entries, newer, older, searched } = page;
   const to = (name: 'before' | 'after', number: number) =>
     address('/audit', { ...asked, [name]: String(number) });
   const pages = pager(
-    newer !== undefined && ['Newer', to('after', newer)],
-    older !== undefined && ['Older', to('before', older)],
+    newer !== undefined && [say`Newer`, to('after', newer)],
+    older !== undefined && [say`Older`, to('before', older)],
   );
   const told =
     searched &&
-    html`<p class="muted">Looked through entries ${searched.first} to ${searched.last}; the search goes on with the next page.</p>`;
+    html`<p class="muted">${say`Looked through entries ${searched.first} to ${searched.last}. The search goes on with the next page.`}</p>`;
   if (entries.length === 0) {
     const narrowed = Object.keys(asked).length > 0;
-    return html`<div class="empty"><p>${narrowed ? 'No entry matches.' : 'There are no entries here.'}</p>${told}
-${(narrowed || newer !== undefined) && html`<p><a href="${address('/audit')}">Show the newest entries</a></p>`}</div>
+    return html`<div class="empty"><p>${narrowed ? say`No entry matches.` : say`There are no entries here.`}</p>${told}
+${(narrowed || newer !== undefined) && html`<p><a href="${address('/audit')}">${say`Show the newest entries`}</a></p>`}</div>
 ${pages}`;
   }
   return html`${await table(context, entries)}
@@ -157,7 +161,7 @@ ${pages}`;
 }
 
 async function table(context: InstallationContext, entries: readonly AuditEntry[]): Promise<Html> {
-  const { database } = context;
+  const { database, say } = context;
   const administrators = entries.map(({ actor }) => administratorOf(actor)).filter((id) => id !== undefined);
   const names = await namesOf(database, [...new Set(administrators)]);
   const seals = await sealsOf(context, entries);
@@ -169,15 +173,15 @@ async function table(context: InstallationContext, entries: readonly AuditEntry[
     return name === undefined ? literal(actor) : said(name);
   };
   const sealOf = (seal: Seal | undefined) =>
-    seal ? html`${seal.number} ${literal(seal.hash.slice(0, HASH_SHOWN))}…` : 'None';
+    seal ? html`${seal.number} ${literal(seal.hash.slice(0, HASH_SHOWN))}…` : say`None`;
   return records<AuditEntry>(
     [
-      ['Entry', link, 'number'],
-      ['When', ({ at }) => moment(context, at)],
-      ['Who', actorOf],
-      ['What', (one) => html`${literal(one.action)}${details(one, seals.get(one.number))}`],
-      ['On what', (one) => subject(context, one.subject)],
-      ['Seal', ({ number }) => sealOf(seals.get(number))],
+      [say`Entry`, link, 'number'],
+      [say`When`, ({ at }) => moment(context, at)],
+      [say`Who`, actorOf],
+      [say`What`, (one) => html`${literal(one.action)}${details(context, one, seals.get(one.number))}`],
+      [say`On what`, (one) => subject(context, one.subject)],
+      [say`Seal`, ({ number }) => sealOf(seals.get(number))],
     ],
     entries,
     { idOf: ({ number }) => `entry-${number}` },
@@ -203,19 +207,23 @@ async function sealsOf(
 }
 
 /** All that the history has of an entry besides its columns. */
-function details({ actor, request_id, facts }: AuditEntry, seal: Seal | undefined): Html {
+function details(
+  { say }: InstallationContext,
+  { actor, request_id, facts }: AuditEntry,
+  seal: Seal | undefined,
+): Html {
   const told = Object.entries(JSON.parse(facts) as Record<string, string | number | null>).map(
     ([name, value]): TermRow => [
       name,
-      value === null ? html`<span class="muted">none</span>` : literal(String(value)),
+      value === null ? html`<span class="muted">${say`none`}</span>` : literal(String(value)),
     ],
   );
-  return html`<details><summary>Details</summary>
+  return html`<details><summary>${say`Details`}</summary>
 ${rows([
-  ['Actor', literal(actor)],
-  ['Request', request_id && literal(request_id)],
+  [say`Actor`, literal(actor)],
+  [say`Request`, request_id && literal(request_id)],
   ...told,
-  ['Seal', seal && html`${seal.number} ${literal(seal.hash)}`],
+  [say`Seal`, seal && html`${seal.number} ${literal(seal.hash)}`],
 ])}
 </details>`;
 }

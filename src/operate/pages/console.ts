@@ -17,8 +17,10 @@ import { createThrottle } from '../../administrators/pages/throttle.ts';
 import {
   type ConsolePlace,
   placeOf,
+  problemPlace,
   seeOther,
   show,
+  tongueIn,
   type Visit,
   visitOf,
 } from '../../administrators/pages/visit.ts';
@@ -80,7 +82,7 @@ async function pages(app: FastifyInstance, settings: ConsoleSettings): Promise<v
     async (request: FastifyRequest, reply: FastifyReply) => {
       const visit = await visitOf(request, reply, place);
       if (!isSameOrigin(request.headers, new URL(place.baseUrl).origin, false))
-        return show(visit, problem.foreign(place.path));
+        return show(visit, problem.foreign(problemPlace(visit)));
       const form = request.body as URLSearchParams;
       const isStrong = isWhole && strongFactorIn(visit, form) !== undefined;
       const waitMs = await (isStrong ? throttleOfStrong : throttle)(request);
@@ -93,7 +95,7 @@ async function pages(app: FastifyInstance, settings: ConsoleSettings): Promise<v
           return tooMany(visit, { carried: carriedIn(form), email }, owner, until);
         }
         reply.header('retry-after', String(Math.ceil(waitMs / SECOND_MS)));
-        return show(visit, problem.busy(place.path, timeOfDay(place.timeZone, until)));
+        return show(visit, problem.busy(problemPlace(visit), timeOfDay(place.timeZone, until)));
       }
       return hasToken(form, visit.formKey) ? take(visit, form) : stale(visit, form);
     };
@@ -154,8 +156,8 @@ type Door = (visit: Visit, form: URLSearchParams) => FastifyReply | Promise<Fast
 
 /** A form without the cookie that came with its page: the browser was closed, or takes no cookies. */
 const signInAgain: Door = (visit, form) => {
-  const told =
-    'This page was older than your browser remembers. Sign in again; if you see this twice, allow cookies for this site.';
+  const told = visit.tongue
+    .say`This page was older than your browser remembers. Sign in again. If you see this twice, allow cookies for this site.`;
   return show(visit, signInPage(visit, { carried: carriedIn(form), told, status: 403 }));
 };
 
@@ -173,10 +175,10 @@ async function showFailure(
     : await visitOf(request, reply, place).catch(() => stranger(request, reply, place));
   const shown =
     refusal === undefined
-      ? problem.failure(place.path, status, request.id)
+      ? problem.failure(problemPlace(visit), status, request.id)
       : refusal.code === 'not_found' && visit.principal
-        ? problem.missing(place.path)
-        : problem.refused(place.path, status, refusal.message);
+        ? problem.missing(problemPlace(visit))
+        : problem.refused(problemPlace(visit), status, refusal.message);
   return show(visit, shown).catch(() => show(stranger(request, reply, place), shown));
 }
 
@@ -188,10 +190,12 @@ function stranger(request: FastifyRequest, reply: FastifyReply, place: ConsolePl
     reply,
     now: place.clock.now(),
     theme: undefined,
+    tongue: tongueIn(request, place),
     keys: false,
     query: new URLSearchParams(),
     target: '/',
     principal: undefined,
+    ends: undefined,
     formKey: { kind: 'form', secret: '' },
     here: place.path,
   };

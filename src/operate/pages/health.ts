@@ -2,8 +2,8 @@
 import { may } from '../../administrators/administrator.ts';
 import { literal, notice } from '../../administrators/pages/parts.ts';
 import type { Outcome } from '../../administrators/pages/route.ts';
-import { counted } from '../../lib/counted.ts';
 import { type Html, html } from '../../lib/html.ts';
+import { phrase } from '../../lib/phrases.ts';
 import { type IconName, icon } from '../../web/markup/parts.ts';
 import { type Column, records } from '../../web/markup/table.ts';
 import type { CheckOutcome } from '../checks/check.ts';
@@ -12,13 +12,14 @@ import type { InstallationContext } from './context.ts';
 
 /** What an outcome looks like: the stamp of a status that means as much. */
 const STAMPS: Record<CheckOutcome, { stamp: string; icon: IconName; word: string }> = {
-  failed: { stamp: 'rejected', icon: 'cross', word: 'Failed' },
-  warning: { stamp: 'requires_review', icon: 'late', word: 'Warning' },
-  ok: { stamp: 'approved', icon: 'check', word: 'OK' },
-  skipped: { stamp: 'cancelled', icon: 'slash', word: 'Skipped' },
+  failed: { stamp: 'rejected', icon: 'cross', word: phrase('Failed') },
+  warning: { stamp: 'requires_review', icon: 'late', word: phrase('Warning') },
+  ok: { stamp: 'approved', icon: 'check', word: phrase('OK') },
+  skipped: { stamp: 'cancelled', icon: 'slash', word: phrase('Skipped') },
 };
 
-export async function healthPage({ inspector, address, principal }: InstallationContext): Promise<Outcome> {
+export async function healthPage(context: InstallationContext): Promise<Outcome> {
+  const { inspector, address, principal, say } = context;
   const mayBeNamed = may(principal.role, 'administer');
   const findings = (await inspector.findings()).map(({ saysToOthers, ...finding }) =>
     mayBeNamed || saysToOthers === undefined ? finding : { ...finding, says: saysToOthers },
@@ -26,55 +27,62 @@ export async function healthPage({ inspector, address, principal }: Installation
   const now = findings.filter(({ beforeProduction }) => !beforeProduction);
   const of = (...outcomes: CheckOutcome[]) =>
     outcomes.flatMap((outcome) => now.filter(({ is }) => is === outcome));
-  const content = html`<h1>Health</h1>
-${summary(findings)}
-${section('fix', 'To fix', of('failed', 'warning'))}
+  const content = html`<h1>${say`Health`}</h1>
+${summary(context, findings)}
+${section(context, 'fix', say`To fix`, of('failed', 'warning'))}
 ${section(
+  context,
   'production',
-  'Before production',
+  say`Before production`,
   findings.filter(({ beforeProduction }) => beforeProduction),
 )}
-${section('well', 'As it should be', of('ok'))}
-${section('skipped', 'Not looked at', of('skipped'))}
-<p class="muted">The same as <code>counterfoil doctor</code> says, which also looks at what a running service cannot.
-The service’s own addresses are called once a minute at most. <a href="${address('/health')}">Look again</a></p>`;
-  return { title: 'Health', content, place: '/health' };
+${section(context, 'well', say`As it should be`, of('ok'))}
+${section(context, 'skipped', say`Skipped`, of('skipped'))}
+<p class="muted">${say.html`${html`<code>counterfoil doctor</code>`} finds the same and more. The service’s own addresses are called once a minute at most.`} <a href="${address('/health')}">${say`Look again`}</a></p>`;
+  return { title: say`Health`, content, place: '/health' };
 }
 
 /** What it all comes to, in a sentence. */
-function summary(findings: readonly Finding[]): Html {
+function summary({ say }: InstallationContext, findings: readonly Finding[]): Html {
   const { failed, warning, ok } = tally(findings);
   if (failed > 0)
-    return html`<div class="errors" role="status"><p><strong>${counted(failed, 'check')} failed</strong>${
-      warning > 0 && html`, and ${counted(warning, 'warning')}`
+    return html`<div class="errors" role="status"><p><strong>${say.count(failed, '{n} check failed', '{n} checks failed')}</strong>${
+      warning > 0 && html`, ${say.count(warning, '{n} warning', '{n} warnings')}`
     }.
-What is to be done stands beside each.</p></div>`;
+${say`Beside each is what to do.`}</p></div>`;
   if (warning > 0)
     return notice(
-      html`<p><strong>${counted(warning, 'warning')}</strong>, and nothing that failed.</p>`,
+      html`<p><strong>${say.count(warning, '{n} warning', '{n} warnings')}</strong>, ${say`and nothing failed.`}</p>`,
       'warn',
     );
-  return notice(html`<p><strong>All is well:</strong> ${counted(ok, 'check')} found what they should.</p>`);
+  return notice(
+    html`<p><strong>${say`All is well:`}</strong> ${say.count(ok, '{n} check passed.', '{n} checks passed.')}</p>`,
+  );
 }
 
-function section(id: string, title: string, findings: readonly Finding[]): Html | false {
+function section(
+  context: InstallationContext,
+  id: string,
+  title: string,
+  findings: readonly Finding[],
+): Html | false {
   if (findings.length === 0) return false;
   return html`<section class="block" aria-labelledby="${id}-heading"><h2 id="${id}-heading">${title}</h2>
-${records(COLUMNS, findings, { idOf: ({ id }) => `check-${id}`, look: 'findings' })}
+${records(columnsOf(context), findings, { idOf: ({ id }) => `check-${id}`, look: 'findings' })}
 </section>`;
 }
 
-const COLUMNS: readonly Column<Finding>[] = [
+const columnsOf = ({ say }: InstallationContext): readonly Column<Finding>[] => [
   [
-    'State',
+    say`State`,
     ({ is }) => {
       const { stamp, icon: name, word } = STAMPS[is];
-      return html`<span class="stamp ${stamp}">${icon(name)}<span>${word}</span></span>`;
+      return html`<span class="stamp ${stamp}">${icon(name)}<span>${say.of(word)}</span></span>`;
     },
   ],
-  ['Check', ({ about }) => printed(about)],
+  [say`Check`, ({ about }) => printed(about)],
   [
-    'Finding',
+    say`Finding`,
     ({ where, says, fix }) =>
       html`<div><p>${printed(sentence(says))}</p>${where !== undefined && html`<p class="where">${literal(where)}</p>`}${
         fix !== undefined && html`<p class="fix">${printed(advice(fix))}</p>`

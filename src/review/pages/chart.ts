@@ -1,5 +1,7 @@
 // A chart of decisions day by day, drawn as SVG, with the same numbers as a table for screen readers.
 import { type Html, html } from '../../lib/html.ts';
+import type { Say } from '../../lib/phrases.ts';
+import type { ReviewContext } from './context.ts';
 
 /** A day as it is written, and what was decided on it. */
 interface ChartDay {
@@ -17,7 +19,7 @@ const HEIGHT = 100;
 const LEAST = 2;
 
 /** Approved above the line, rejected below it, so that colours are not needed. `title` names the chart. */
-export function decisionChart(title: string, days: readonly ChartDay[]): Html {
+export function decisionChart({ say }: ReviewContext, title: string, days: readonly ChartDay[]): Html {
   const highest = Math.max(1, ...days.map(({ approved }) => approved));
   const lowest = Math.max(...days.map(({ rejected }) => rejected));
   const total = highest + lowest;
@@ -35,16 +37,15 @@ export function decisionChart(title: string, days: readonly ChartDay[]): Html {
   const width = days.length * STEP;
   return html`<figure class="chart">
 <svg viewBox="0 0 ${width} ${rounded(height)}" preserveAspectRatio="none" role="img"
-aria-label="${alternative(title, days)}">${bars}<path d="M0 ${rounded(above)}H${width}"/></svg>
+aria-label="${alternative(say, title, days)}">${bars}<path d="M0 ${rounded(above)}H${width}"/></svg>
 <p class="axis"><span>${days[0]?.date}</span><span>${days.at(-1)?.date}</span></p>
-<figcaption><span class="key approved">Approved, above the line:
-at most ${highest > 1 || sum(days, 'approved') > 0 ? highest : 0} a day</span>
-<span class="key rejected">Rejected, below it: at most ${lowest} a day</span></figcaption>
+<figcaption><span class="key approved">${say`Approved, above the line: at most ${sum(days, 'approved') > 0 ? highest : 0} a day`}</span>
+<span class="key rejected">${say`Rejected, below it: at most ${lowest} a day`}</span></figcaption>
 </figure>
-<details class="numbers"><summary>Show as a table</summary>
-<div class="scroll" role="region" aria-label="${title}, as a table" tabindex="0">
+<details class="numbers"><summary>${say`Show as a table`}</summary>
+<div class="scroll" role="region" aria-label="${title}" tabindex="0">
 <table>
-<thead><tr><th scope="col">Day</th><th scope="col" class="number">Approved</th><th scope="col" class="number">Rejected</th></tr></thead>
+<thead><tr><th scope="col">${say`Day`}</th><th scope="col" class="number">${say`Approved`}</th><th scope="col" class="number">${say`Rejected`}</th></tr></thead>
 <tbody>${days.toReversed().map(
     ({ date, approved, rejected }) =>
       html`<tr><th scope="row"><time datetime="${date}">${date}</time></th>
@@ -61,13 +62,12 @@ const sum = (days: readonly ChartDay[], name: 'approved' | 'rejected') =>
 const rounded = (units: number) => Math.round(units * 100) / 100;
 
 /** What the drawing shows, in a sentence. */
-function alternative(title: string, days: readonly ChartDay[]): string {
+function alternative(say: Say, title: string, days: readonly ChartDay[]): string {
   const busiest = days.reduce<ChartDay | undefined>(
     (most, day) => (most && most.approved + most.rejected >= day.approved + day.rejected ? most : day),
     undefined,
   );
   const most = busiest ? busiest.approved + busiest.rejected : 0;
-  return `${title}: ${sum(days, 'approved')} approved, ${sum(days, 'rejected')} rejected${
-    most > 0 ? `; the most on ${busiest!.date}, ${most}` : ''
-  }.`;
+  const all = say`${title}: ${sum(days, 'approved')} approved, ${sum(days, 'rejected')} rejected.`;
+  return most > 0 ? `${all} ${say`The most on ${busiest!.date}: ${most}.`}` : all;
 }

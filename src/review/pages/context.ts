@@ -4,7 +4,8 @@ import type { BackgroundVerification } from '../../journal/background-verificati
 import type { CheckpointLookup } from '../../journal/checkpoint-lookup.ts';
 import type { Directory } from '../../merchants/directory.ts';
 import type { Offer } from '../../payments/methods/offer.ts';
-import type { FactSource } from '../fact.ts';
+import type { Reader } from '../../store/database.ts';
+import type { FactSource, SeenLine } from '../fact.ts';
 import type { ReviewFigures } from '../figures.ts';
 
 export interface ReviewParts {
@@ -20,6 +21,8 @@ export interface ReviewParts {
   verification: BackgroundVerification;
   /** What the bank's statements show of a payment. */
   onStatement: FactSource;
+  /** The lines of the bank's statements that were matched with a payment. Throws `DatabaseError`. */
+  seenOnStatement(database: Reader, paymentId: string): Promise<SeenLine[]>;
 }
 
 export type ReviewContext = Context & ReviewParts;

@@ -2,9 +2,11 @@
 
 import { choice, type Faults, field } from '../../administrators/pages/parts.ts';
 import { type Html, html } from '../../lib/html.ts';
+import { phrase } from '../../lib/phrases.ts';
 import type { Payment } from '../../payments/payment.ts';
 import { customerMessage } from '../../web/markup/parts.ts';
 import { BANK_REFERENCE_MAXIMUM, MESSAGE_MAXIMUM, NOTE_MAXIMUM, REJECT_REASONS } from '../review.ts';
+import type { ReviewContext } from './context.ts';
 
 /** What was typed, by the names of the fields. */
 export type Filled = Readonly<Record<string, string | undefined>>;
@@ -12,46 +14,44 @@ export type Filled = Readonly<Record<string, string | undefined>>;
 /** The name of the button that shows the message without deciding. */
 export const PREVIEW = 'preview';
 
-/** `isFirst`: whether the form is shown as it is, so that typing can begin at once. */
-export function approvalFields(filled: Filled, faults: Faults, isFirst: boolean): Html {
-  // The field that a reviewer fills in most.
-  return html`${bankReferenceField(filled, faults, isFirst)}${noteField(filled, faults)}`;
+export function approvalFields(context: ReviewContext, filled: Filled, faults: Faults): Html {
+  return html`${bankReferenceField(context, filled, faults)}${noteField(context, filled, faults)}`;
 }
 
-export function bankReferenceField(filled: Filled, faults: Faults, autofocus = false): Html {
+export function bankReferenceField({ say }: ReviewContext, filled: Filled, faults: Faults): Html {
   return field({
     name: 'bank_reference',
-    label: 'Bank reference (optional)',
-    hint: `Of the money that arrived. At most ${BANK_REFERENCE_MAXIMUM} characters.`,
+    label: say`Bank reference (optional)`,
+    hint: say`As on the bank statement. ${BANK_REFERENCE_MAXIMUM} characters or fewer.`,
     value: filled.bank_reference ?? '',
     fault: faults.bank_reference,
-    attributes: { autofocus, spellcheck: 'false', autocapitalize: 'none' },
+    attributes: { spellcheck: 'false', autocapitalize: 'none' },
   });
 }
 
-export function rejectionFields(filled: Filled, faults: Faults, isFirst: boolean): Html {
+export function rejectionFields(context: ReviewContext, filled: Filled, faults: Faults): Html {
+  const { say } = context;
   return html`${choice({
     name: 'reason',
-    legend: 'Why is it rejected?',
-    options: Object.entries(REJECT_REASONS),
+    legend: say`Why do you reject it?`,
+    options: Object.entries(REJECT_REASONS).map(([value, text]) => [value, say.of(text)]),
     chosen: filled.reason,
     fault: faults.reason,
-    autofocus: isFirst,
-  })}${noteField(filled, faults)}${field({
+  })}${field({
     name: 'message',
-    label: 'Message to the customer (optional)',
-    hint: `They read this on the payment’s page. Plain text, at most ${MESSAGE_MAXIMUM} characters.`,
+    label: say`Message to the customer (optional)`,
+    hint: say`They read it on the payment’s page. ${MESSAGE_MAXIMUM} characters or fewer.`,
     value: filled.message ?? '',
     fault: faults.message,
     lines: 3,
-  })}`;
+  })}${noteField(context, filled, faults)}`;
 }
 
-export function noteField(filled: Filled, faults: Faults): Html {
+export function noteField({ say }: ReviewContext, filled: Filled, faults: Faults): Html {
   return field({
     name: 'note',
-    label: 'Internal note (optional)',
-    hint: `For administrators alone. At most ${NOTE_MAXIMUM} characters.`,
+    label: say`Note (optional)`,
+    hint: say`Only administrators read it. ${NOTE_MAXIMUM} characters or fewer.`,
     value: filled.note ?? '',
     fault: faults.note,
     lines: 2,
@@ -59,36 +59,41 @@ export function noteField(filled: Filled, faults: Faults): Html {
 }
 
 /** The message as checkout will show it, by the same piece of markup; nothing is decided by looking at it. */
-export function told({ merchant_name }: Payment, message: string | undefined): Html {
+export function told({ say }: ReviewContext, { merchant_name }: Payment, message: string | undefined): Html {
   const text = (message ?? '').replace(/\r\n?/g, '\n').trim();
   return html`<div class="preview" id="preview" role="status">
-<p class="hint">${text === '' ? 'There is no message: the customer only reads that the payment was not accepted.' : 'The customer will read this, its heading in their own language. Nothing is decided yet.'}</p>
-${text !== '' && customerMessage(html`Message from <bdi>${merchant_name}</bdi>`, text)}
+<p class="hint">${
+    text === ''
+      ? say`There is no message: the customer only reads that the payment was not accepted.`
+      : say`The customer will read this, with its heading in their language. Nothing is decided yet.`
+  }</p>
+${text !== '' && customerMessage(say.html`Message from ${html`<bdi>${merchant_name}</bdi>`}`, text)}
 </div>`;
 }
 
 const LABELS: Readonly<Record<string, string>> = {
-  amount: 'Amount',
-  received_on: 'Day',
-  bank_reference: 'Bank reference',
-  note: 'Internal note',
-  message: 'Message to the customer',
-  version: 'The version',
+  amount: phrase('Amount'),
+  received_on: phrase('Day'),
+  bank_reference: phrase('Bank reference'),
+  note: phrase('Note'),
+  message: phrase('Message to the customer'),
+  version: phrase('The version'),
 };
 
 /** The faults of a form in words that stand alone: with the field's name in them, and for a choice what to do. */
-export function wording(faults: Faults): Faults {
+export function wording({ say }: Pick<ReviewContext, 'say'>, faults: Faults): Faults {
   const worded: Record<string, string> = {};
   // As the fields stand on the page.
   const order = Object.keys(LABELS);
   const sorted = Object.entries(faults).sort(([one], [other]) => order.indexOf(one) - order.indexOf(other));
   for (const [name, fault] of sorted) {
     const label = LABELS[name];
+    const text = fault.replace(/\.$/, '');
     worded[name] =
       name === 'reason'
-        ? 'Choose a reason'
+        ? say`Choose a reason`
         : label
-          ? `${label} ${fault.charAt(0).toLowerCase()}${fault.slice(1).replace(/\.$/, '')}`
+          ? `${say.of(label)} ${text.charAt(0).toLowerCase()}${text.slice(1)}`
           : fault;
   }
   return worded;

@@ -1,10 +1,11 @@
 // Deciding a payment: a page that asks once more, what it comes to, and the next payment that waits.
-import { literal, moment, nameOf, rows, said } from '../../administrators/pages/parts.ts';
+import { hasFaults, isLong, moment, nameOf, said } from '../../administrators/pages/parts.ts';
 import type { Outcome } from '../../administrators/pages/route.ts';
 import { OperationalError } from '../../lib/errors.ts';
 import { type Html, html } from '../../lib/html.ts';
 import { asOf, isPaymentId, type Payment } from '../../payments/payment.ts';
 import { findPayment } from '../../payments/queries.ts';
+import { isPaymentAsRecorded } from '../../payments/record.ts';
 import { paymentNotFound } from '../../payments/transition.ts';
 import { claimOf } from '../claim.ts';
 import { approve, needsSecond, reject } from '../decide.ts';
@@ -20,7 +21,8 @@ import type { ReviewContext } from './context.ts';
 import { approvalFields, type Filled, PREVIEW, rejectionFields, told, wording } from './decision-form.ts';
 import { decisive } from './evidence.ts';
 import { addressOfList, type Carried, carriedBy, nextAfter, onPageOf } from './list-place.ts';
-import { addressOfPayment, heading, type People, peopleFor, secondLine } from './panel.ts';
+import { addressOfPayment, heading, type People, parties, peopleFor, secondLine } from './panel.ts';
+import { methodName } from './particulars.ts';
 
 type Act = 'approve' | 'reject';
 
@@ -42,7 +44,8 @@ export async function question(context: ReviewContext, act: Act): Promise<Outcom
   return asking(context, act, payment, { filled: seen === null ? filled : { version: seen, ...filled } });
 }
 
-const STALE = 'The payment has changed since you looked at it. Look at it again before you decide.';
+const stale = ({ say }: ReviewContext): string =>
+  say`The payment has changed since you looked at it. Look at it again before you decide.`;
 
 interface Asked {
   filled: Filled;
@@ -59,107 +62,92 @@ const NO_DEFAULT = html`<button disabled hidden></button>`;
 /** The page that asks once more, or the page that says why there is nothing to decide. */
 async function asking(context: ReviewContext, act: Act, payment: Payment, asked: Asked): Promise<Outcome> {
   const people = await peopleFor(context, [payment]);
-  const obstacle = obstacleTo(context, act, payment, people);
+  const obstacle = await obstacleTo(context, act, payment, people);
   if (obstacle) return undecided(context, payment, obstacle, 409);
   const { filled, faults = {}, preview = false, status } = asked;
   // Whatever the form comes back for, it carries the payment's version of now: so it must say that there is another.
   const isStale = filled.version !== undefined && filled.version !== String(payment.version);
-  const changed = asked.changed ?? (isStale ? STALE : undefined);
-  const { address, token } = context;
+  const changed = asked.changed ?? (isStale ? stale(context) : undefined);
+  const { address, token, say, money } = context;
   const carried = carriedBy(context);
-  const isWrong = Object.keys(faults).length > 0;
   const action = address(`/payments/${payment.id}/${act}`, carried);
-  const isFirst = !isWrong && !preview && changed === undefined;
   const fields = act === 'approve' ? approvalFields : rejectionFields;
-  const form = html`<form method="post" action="${action}#errors" novalidate>
+  // The script puts the focus on what is pressed next, where that is in sight.
+  const isFirst = !hasFaults(faults) && !preview && changed === undefined;
+  const form = html`<form method="post" action="${action}#errors" novalidate class="decide">
 ${token}<input type="hidden" name="version" value="${payment.version}">
-${act === 'approve' && NO_DEFAULT}${fields(filled, faults, isFirst && !isPhone(context))}
-${preview && told(payment, filled.message)}
+${act === 'approve' && NO_DEFAULT}${fields(context, filled, faults)}
+${preview && told(context, payment, filled.message)}
 <div class="actions">
-${buttons(context, act, payment, action)}
+${buttons(context, act, payment, action, isFirst)}
 ${wayBack(context, payment, carried)}
 </div>
-</form>
-<p class="fine">${consequence(context, act, payment, people)} Undo is not possible.</p>`;
-  const title = act === 'approve' ? 'Approve this payment?' : 'Reject this payment?';
-  const content = html`${
-    changed &&
-    html`<div class="notice warn" role="alert"><p>${changed}</p>
-<p><a href="${addressOfPayment(context, payment.id, carried)}">Look at it again</a></p></div>`
-  }
-<div class="confirm${act === 'approve' && ' broad'}">
+<p class="fine">${consequence(context, act, payment, people)} ${say`This cannot be undone.`}</p>
+</form>`;
+  const title = act === 'approve' ? say`Approve this payment?` : say`Reject this payment?`;
+  const amount = money(payment.amount_minor, payment.currency);
+  const method = methodName(payment, say);
+  const test = payment.mode === 'test' && html` <span class="tag">${say`Test: no money moves`}</span>`;
+  const from = html`${parties(context, payment)}${method !== null && html` · ${said(method)}`}`;
+  const content = html`<header class="question">
 <h1>${title}</h1>
-${heading(context, payment, 'h2')}
-${act === 'approve' ? await besideEvidence(context, payment, people, form) : html`${numbers(payment)}\n${form}`}
+<p><strong class="total${isLong(amount) && ' long'}"><bdi>${amount}</bdi></strong> ${from}${test}</p>
+</header>
+<div class="body">
+${
+  changed &&
+  html`<div class="notice warn" role="alert"><p>${changed}</p>
+<p><a href="${addressOfPayment(context, payment.id, carried)}">${say`Look at it again`}</a></p></div>`
+}
+<div class="asking"><div>
+${secondLine(context, payment, people)}
+${await decisive(context, payment, people)}
+</div>
+${form}</div>
 </div>`;
-  return { title, content, place: '/queue', status, faults };
+  return { title, content, place: '/queue', layout: 'one', status, faults };
 }
 
 /** Where one came from: the payment's page, or the payment open beside the queue. */
 const wayBack = (context: ReviewContext, { id }: Payment, carried: Carried): Html =>
   carried.list === 'payments'
-    ? html`<a class="plain" href="${addressOfPayment(context, id, carried)}">Back to the payment</a>`
-    : html`<a class="plain" href="${addressOfList(context, carried, { open: id })}">Back to the queue</a>`;
-
-/** Phones would scroll past what decides to a field that has the focus. */
-const isPhone = ({ request }: ReviewContext) => request.headers['sec-ch-ua-mobile'] === '?1';
-
-/** The form that approves, with the facts that decide before it, or beside it on wide screens. */
-async function besideEvidence(
-  context: ReviewContext,
-  payment: Payment,
-  people: People,
-  form: Html,
-): Promise<Html> {
-  return html`<div class="columns">
-<div class="column">
-${await decisive(context, payment, people)}
-</div>
-<div class="column">
-${secondLine(context, payment, people)}
-${form}
-</div>
-</div>`;
-}
-
-const numbers = (payment: Payment): Html =>
-  rows([
-    ['Reference', payment.merchant_reference && said(payment.merchant_reference)],
-    ['Merchant', literal(payment.merchant_id)],
-    ['Number', literal(payment.id)],
-  ]);
+    ? html`<a class="plain" href="${addressOfPayment(context, id, carried)}">${context.say`Back to the payment`}</a>`
+    : html`<a class="plain" href="${addressOfList(context, carried, { open: id })}">${context.say`Back to the queue`}</a>`;
 
 function buttons(
-  { money }: ReviewContext,
+  { money, say }: ReviewContext,
   act: Act,
   { amount_minor, received_minor, currency }: Payment,
   action: string,
+  isFirst: boolean,
 ): Html {
   const amount = html`<bdi>${money(amount_minor, currency)}</bdi>`;
-  if (act === 'approve' && received_minor !== null && received_minor < amount_minor)
-    return html`<button class="primary">Approve with <bdi>${money(received_minor, currency)}</bdi> of ${amount}</button>`;
-  if (act === 'approve') return html`<button class="primary">Approve ${amount}</button>`;
-  return html`<button class="danger">Reject ${amount}</button>
-<button class="secondary" name="${PREVIEW}" value="1" formaction="${action}#preview">Preview the message</button>`;
+  const focus = isFirst && html` data-focus`;
+  if (act === 'reject')
+    return html`<button class="danger">${say.html`Reject ${amount}`}</button>
+<button class="secondary" name="${PREVIEW}" value="1" formaction="${action}#preview">${say`Preview the message`}</button>`;
+  const received = received_minor !== null && html`<bdi>${money(received_minor, currency)}</bdi>`;
+  const isLess = received_minor !== null && received_minor < amount_minor;
+  const text = isLess ? say.html`Approve with ${received} of ${amount}` : say.html`Approve ${amount}`;
+  return html`<button class="primary"${focus}>${text}</button>`;
 }
 
 /** The consequences of the decision. */
 function consequence(
-  { fourEyesAbove, money }: ReviewContext,
+  { fourEyesAbove, money, say }: ReviewContext,
   act: Act,
   payment: Payment,
   { barred }: People,
 ): string {
   if (act === 'reject')
-    return 'The customer’s page says that it was not accepted, and your message; never the reason or the note.';
+    return say`The customer reads that the payment was not accepted, and your message; never the reason or the note.`;
   const { received_minor, amount_minor, currency } = payment;
-  const isLess = received_minor !== null && received_minor < amount_minor;
-  const less = isLess
-    ? ` The receipt says that ${money(received_minor, currency)} of ${money(amount_minor, currency)} was received and accepted as payment.`
-    : '';
-  return needsSecond(payment, fourEyesAbove) && approvalsOf(payment, barred).length === 0
-    ? 'It stays under review until another administrator confirms it.'
-    : `The customer’s page and the merchant’s system then see that it is approved.${less}`;
+  if (needsSecond(payment, fourEyesAbove) && approvalsOf(payment, barred).length === 0)
+    return say`It stays under review until another administrator confirms it.`;
+  const seen = say`The customer and the merchant then see that it is approved.`;
+  if (received_minor === null || received_minor >= amount_minor) return seen;
+  const [received, amount] = [money(received_minor, currency), money(amount_minor, currency)];
+  return `${seen} ${say`The receipt says that ${received} of ${amount} was received and accepted as payment.`}`;
 }
 
 interface Obstacle {
@@ -169,31 +157,40 @@ interface Obstacle {
 }
 
 /** Why a payment cannot be decided by the caller, as far as it shows without trying. */
-function obstacleTo(
+async function obstacleTo(
   context: ReviewContext,
   act: Act,
   payment: Payment,
   people: People,
-): Obstacle | undefined {
-  const { principal, now } = context;
+): Promise<Obstacle | undefined> {
+  const { principal, now, say, database } = context;
   const { status } = asOf(payment, now);
   if (status === 'approved' || status === 'rejected') {
     const decision = decisionOf(payment)?.by;
-    const when = payment.decided_at ?? payment.updated_at;
-    const who = decision ? nameOf(context, people.names, decision) : 'somebody';
-    return { text: html`It was ${status} by ${who} on ${moment(context, when)}.` };
+    const when = moment(context, payment.decided_at ?? payment.updated_at);
+    const who = decision ? nameOf(context, people.names, decision) : html`${say`somebody`}`;
+    const text =
+      status === 'approved'
+        ? say.html`Approved by ${who} on ${when}.`
+        : say.html`Rejected by ${who} on ${when}.`;
+    return { text };
   }
   if (status !== 'requires_review')
-    return { text: html`There is nothing to decide: the customer has not sent it for review, or it ended.` };
-  const held = claimOf(payment, now);
-  if (held && held.by !== principal.id)
     return {
-      text: html`${nameOf(context, people.names, held.by)} has claimed it until ${moment(context, held.until)}.`,
-      takeOver: true,
+      text: html`${say`There is nothing to decide: the customer has not sent it for review, or it ended.`}`,
     };
+  const held = claimOf(payment, now);
+  if (held && held.by !== principal.id) {
+    const who = nameOf(context, people.names, held.by);
+    return { text: say.html`${who} has claimed it until ${moment(context, held.until)}.`, takeOver: true };
+  }
   if (act === 'approve' && approvalsOf(payment, people.barred).some(({ by }) => by === principal.id))
     return {
-      text: html`You have approved it already, as the first of two. Another administrator must confirm it.`,
+      text: html`${say`You have approved it already, as the first of two. Another administrator must confirm it.`}`,
+    };
+  if (!(await isPaymentAsRecorded(database, payment)))
+    return {
+      text: html`${say`It was changed outside the service, so nothing can be done with it here. Ask the operator to run counterfoil audit verify.`}`,
     };
   return undefined;
 }
@@ -205,35 +202,41 @@ export async function undecided(
   { text, takeOver = false }: Obstacle,
   status: number,
 ): Promise<Outcome> {
-  const { address, token } = context;
+  const { address, token, say } = context;
   const carried = carriedBy(context);
-  const list = carried.list === 'payments' ? 'payments' : 'queue';
+  const toList = carried.list === 'payments' ? say`Go to the payments` : say`Go to the queue`;
   const next = await nextAfter(context, payment, carried);
-  const content = html`<div class="confirm">
-<h1>Nothing was decided by you</h1>
+  const isDecided = payment.status === 'approved' || payment.status === 'rejected';
+  const isOwn = decisionOf(payment)?.by === context.principal.id;
+  const title = !isDecided
+    ? say`Nothing was decided`
+    : isOwn
+      ? say`You have decided this already`
+      : say`Somebody else decided first`;
+  const content = html`<h1>${title}</h1>
 ${heading(context, payment, 'h2')}
 <p class="lead">${text}</p>
 <div class="actions">
-${next && html`<a class="primary" href="${addressOfList(context, carried, { open: next.id })}">Next in the queue</a>`}
-<a class="secondary" href="${addressOfPayment(context, payment.id, carried)}">See this payment</a>
+${next && html`<a class="primary" href="${addressOfList(context, carried, { open: next.id })}#open">${say`Next in the queue`}</a>`}
+<a class="secondary" href="${addressOfPayment(context, payment.id, carried)}">${say`See this payment`}</a>
 ${
   takeOver &&
   html`<form method="post" action="${address(`/payments/${payment.id}/claim`, { ...carried, on: 'queue' })}">
-${token}<input type="hidden" name="force" value="1"><button class="quiet">Take over</button></form>`
+${token}<input type="hidden" name="force" value="1"><button class="secondary">${say`Take over`}</button></form>`
 }
-${!next && html`<a class="plain" href="${addressOfList(context, carried)}">To the ${list}</a>`}
-</div>
+${!next && html`<a class="plain" href="${addressOfList(context, carried)}">${toList}</a>`}
 </div>`;
-  return { title: `Nothing was decided by you`, content, place: '/queue', status };
+  return { title, content, place: '/queue', status };
 }
 
 export async function decide(context: ReviewContext, act: Act): Promise<Outcome> {
   const payment = await paymentOf(context);
   const filled = filledOf(context.form);
   if (filled.version === undefined)
-    return asking(context, act, payment, { filled, changed: STALE, status: 409 });
+    return asking(context, act, payment, { filled, changed: stale(context), status: 409 });
   const parsed = parsedOf(act, filled);
-  if ('faults' in parsed) return asking(context, act, payment, { filled, faults: wording(parsed.faults) });
+  if ('faults' in parsed)
+    return asking(context, act, payment, { filled, faults: wording(context, parsed.faults) });
   if (act === 'reject' && context.form.has(PREVIEW))
     return asking(context, act, payment, { filled, preview: true });
   try {
@@ -261,7 +264,8 @@ export async function decide(context: ReviewContext, act: Act): Promise<Outcome>
 async function afterDecision(context: ReviewContext, decided: Payment): Promise<Outcome> {
   const carried = carriedBy(context);
   const next = await nextAfter(context, decided, carried);
-  return { to: addressOfList(context, onPageOf(carried, next), { open: next?.id, done: decided.id }) };
+  const to = addressOfList(context, onPageOf(carried, next), { open: next?.id, done: decided.id });
+  return { to: next ? `${to}#open` : to };
 }
 
 type Read<A extends Act, P> = P extends { value: infer V } ? { act: A; value: V } : P;

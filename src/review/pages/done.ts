@@ -1,5 +1,5 @@
 // What was decided last, on the list that one is back in.
-import { moment, nameOf, notice } from '../../administrators/pages/parts.ts';
+import { nameOf, notice } from '../../administrators/pages/parts.ts';
 import { type Html, html } from '../../lib/html.ts';
 import { isPaymentId, type Payment } from '../../payments/payment.ts';
 import { findPayment } from '../../payments/queries.ts';
@@ -22,19 +22,19 @@ export async function doneNotice(context: ReviewContext): Promise<Html | undefin
   return payment && notice(html`<p>${await doneLine(context, payment)}</p>`);
 }
 
-/** The notice about the last act. It is read from the store, whatever the address says. */
+/** What came of the last act. It is read from the store, whatever the address says. */
 async function doneLine(context: ReviewContext, payment: Payment): Promise<Html> {
+  const { say, money } = context;
   const people = await peopleFor(context, [payment]);
   const { status } = payment;
   const act = decisionOf(payment);
-  const what = html`<bdi>${context.money(payment.amount_minor, payment.currency)}</bdi>, ${parties(payment)}`;
-  const see = html`<a href="${addressOfPayment(context, payment.id)}">See it here</a>`;
+  const what = html`<bdi>${money(payment.amount_minor, payment.currency)}</bdi>, ${parties(context, payment)}`;
+  const see = html`<a href="${addressOfPayment(context, payment.id)}">${say`See it`}</a>`;
   if (status === 'requires_review' && act)
-    return html`Approval 1 of 2 is recorded: ${what}. Another administrator must confirm it. ${see}.`;
-  if (status !== 'approved' && status !== 'rejected') return html`${what}: nothing was decided. ${see}.`;
-  const decided = status === 'approved' ? 'Approved' : 'Rejected';
-  const who = act && html` by ${nameOf(context, people.names, act.by)}`;
-  const when = payment.decided_at !== null && html`, ${moment(context, payment.decided_at)}`;
-  const here = html`<a href="${addressOfPayment(context, payment.id)}">see it here</a>`;
-  return html`<strong>${decided}</strong>${who}${when}: ${what}. Undo is not possible; ${here}.`;
+    return say.html`Approval 1 of 2 is recorded: ${what}. Another administrator must confirm it. ${see}`;
+  if (status !== 'approved' && status !== 'rejected') return say.html`Nothing was decided: ${what}. ${see}`;
+  const who = act && nameOf(context, people.names, act.by);
+  const decided = status === 'approved' ? say`Approved` : say`Rejected`;
+  const how = html`<strong>${decided}</strong>${who && html` ${say.html`by ${who}`}`}`;
+  return say.html`${how}: ${what}. This cannot be undone. ${see}`;
 }

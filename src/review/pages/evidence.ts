@@ -1,161 +1,122 @@
-// What a reviewer decides by: money that was recorded, facts, how the money was to arrive, and all that was asked and sent.
-import { literal, moment, nameOf, rows, said, type TermRow } from '../../administrators/pages/parts.ts';
+// What a reviewer looks at before a decision: facts that help, the order, what the customer sent, and money that arrived.
+import { glyph } from '../../administrators/pages/glyphs.ts';
+import { literal, moment, nameOf, pairs } from '../../administrators/pages/parts.ts';
 import { entriesOf } from '../../journal/queries.ts';
 import { type Html, html } from '../../lib/html.ts';
-import type { Instructions } from '../../payments/methods/method.ts';
-import { asOf, isDecided, type Payment } from '../../payments/payment.ts';
+import type { Payment } from '../../payments/payment.ts';
 import { CUSTOMER } from '../../payments/submit.ts';
 import type { Fact } from '../fact.ts';
 import { factsOf } from '../facts.ts';
 import { arrivalsOf, receiptsOf } from '../review.ts';
 import { dayInWords } from '../told.ts';
+import { compareTable } from './compare.ts';
 import type { ReviewContext } from './context.ts';
-import {
-  addressOfLine,
-  addressOfPayment,
-  block,
-  doings,
-  type Level,
-  type PanelPlace,
-  type People,
-} from './panel.ts';
-import {
-  asked,
-  customerName,
-  metadata,
-  methodName,
-  sent,
-  submissionOf,
-  transferRows,
-} from './particulars.ts';
+import { addressOfLine, block, type Level, type People } from './panel.ts';
+import { ordered, sent } from './particulars.ts';
 
-/** Everything a reviewer needs of one payment, and what they may do with it. */
-export async function panel(
+/** What a decision rests on besides the comparison: facts, the order, what the customer sent, and `beside` them the story. */
+export async function evidence(
   context: ReviewContext,
   payment: Payment,
   people: People,
-  place: PanelPlace,
+  level: Level,
+  { story, note }: { story: Html; note: Html | null | false },
 ): Promise<Html> {
+  const { say } = context;
   const facts = await factsOf(context.database, payment, context, context.money, context.onStatement);
-  const level = place.on === 'payment' ? 2 : 3;
-  const data = metadata(payment);
-  const expected = submissionOf(payment) ? null : await instructionsFor(context, payment);
-  return html`${doings(context, payment, people, place)}
+  const shownSent = sent(context, payment);
+  return html`${factList(context, payment, facts, level)}
+<div class="two">
+<div>
+${block('order', say`The order`, level)}
+${ordered(context, payment)}
+</section>
+${block('sent', say`What the customer sent`, level)}
+${shownSent ?? html`<p class="muted">${await nothingSent(context, payment)}</p>`}
+</section>
 ${received(context, payment, people, level)}
-${factList(context, facts, level)}
-${block('sent', 'What the customer sent', level)}
-${sent(context, payment, level) ?? html`<p class="muted">${await nothingSent(context, payment)}</p>`}
-</section>
-${expected && html`${block('expected', 'What to look for', level)}\n${rows(transferRows(expected))}\n</section>`}
-${block('asked', 'What the merchant asked for', level)}
-${asked(context, payment)}
-</section>
-${data && html`${block('data', 'Metadata', level)}\n${data}\n</section>`}`;
+</div>
+<div>
+${story}
+${note}
+</div>
+</div>`;
 }
 
 /** Why there is nothing that the customer sent, from the history. */
-async function nothingSent({ database }: ReviewContext, payment: Payment): Promise<string> {
+async function nothingSent({ database, say }: ReviewContext, payment: Payment): Promise<string> {
   const entries = await entriesOf(database, payment.id);
   const isDone = (...actions: string[]) => entries.some(({ action }) => actions.includes(action));
   const isSent = entries.some(
     ({ action, actor }) =>
       action === 'payment.announced' || (action === 'payment.requires_review' && actor === CUSTOMER),
   );
-  if (isSent && isDone('payment.erased')) return 'Erased.';
+  if (isSent && isDone('payment.erased')) return say`Erased.`;
   if (isDone('payment.pending', 'payment.announcement_withdrawn'))
-    return 'Nothing: the customer took back what they had sent.';
-  if (receiptsOf(payment).length > 0) return 'Nothing. An administrator recorded the money.';
-  return payment.status === 'pending' ? 'Nothing yet.' : 'Nothing.';
+    return say`Nothing: the customer took back what they had sent.`;
+  if (receiptsOf(payment).length > 0) return say`Nothing. An administrator recorded the money.`;
+  return payment.status === 'pending' ? say`Nothing yet.` : say`Nothing.`;
 }
 
-/**
- * The expected transfer: as the customer was told when they sent the form, else as checkout shows it now. Null if no transfer is
- * expected, and for an erased payment, because erasing changes what its reference is made of.
- */
-export async function instructionsFor(
-  { database, offer, now }: ReviewContext,
-  payment: Payment,
-): Promise<(Instructions & { kind: 'transfer' }) | null> {
-  const submission = submissionOf(payment);
-  if (submission) return submission.instructions?.kind === 'transfer' ? submission.instructions : null;
-  if (isDecided(asOf(payment, now))) return null;
-  const entries = await entriesOf(database, payment.id);
-  const isErased = entries.some(({ action }) => action === 'payment.erased');
-  return isErased ? null : (offer.transferFor(payment) ?? null);
-}
-
-/**
- * The facts that decide an approval, so that the reviewer need not go back for them: what to look for on the statement, and facts that
- * want a second look.
- */
+/** What decides an approval, so that the reviewer need not go back for it: the comparison, and facts that want a second look. */
 export async function decisive(context: ReviewContext, payment: Payment, people: People): Promise<Html> {
   const facts = await factsOf(context.database, payment, context, context.money, context.onStatement);
-  const submission = submissionOf(payment);
-  const instructions = await instructionsFor(context, payment);
-  const typed = (name: string, label: string): TermRow => {
-    const text = submission?.[name];
-    return [label, typeof text === 'string' ? said(text) : null];
-  };
-  return html`${received(context, payment, people, 3)}
-${rows([
-  ...(instructions ? transferRows(instructions) : []),
-  ['Way to pay', said(methodName(payment) ?? 'None: the customer sent nothing')],
-  ['Customer', customerName(payment) && said(customerName(payment)!)],
-  typed('transfer_name', 'Name on their account'),
-  typed('transfer_account', 'Their account'),
-  ['Merchant’s reference', payment.merchant_reference && said(payment.merchant_reference)],
-  ['Merchant', literal(payment.merchant_id)],
-  ['Number', literal(payment.id)],
-])}
-${factList(
-  context,
-  facts.filter(({ tone }) => tone === 'notice'),
-  3,
-)}`;
+  const notices = facts.filter(({ tone }) => tone === 'notice');
+  return html`${await compareTable(context, payment)}
+${received(context, payment, people, 2)}
+${factList(context, payment, notices, 2)}`;
 }
 
-/** Money that administrators recorded or matched, each with its line on the statement. */
+/** What administrators wrote with money that arrived, and who recorded or matched it. */
 function received(context: ReviewContext, payment: Payment, people: People, level: Level): Html | null {
+  const { say, money } = context;
   const arrivals = arrivalsOf(payment);
   if (arrivals.length === 0) return null;
-  return html`${block('received', 'Money that arrived', level)}
-${arrivals.map(({ act, amount_minor, currency, received_on, bank_reference, note, line, by, at }) =>
-  rows([
-    ['Amount', html`<bdi>${context.money(amount_minor, currency)}</bdi>`],
-    ['Day', received_on && html`<time datetime="${received_on}">${dayInWords(received_on)}</time>`],
-    ['Statement', line && html`<a href="${addressOfLine(context, line)}">The bank’s line</a>`],
-    ['Bank reference', bank_reference && literal(bank_reference)],
-    ['Note', note && html`<span class="words" dir="auto">${note}</span>`],
-    [
-      act === 'match' ? 'Matched by' : 'Recorded by',
-      html`${nameOf(context, people.names, by)}, ${moment(context, at)}`,
-    ],
-  ]),
-)}
+  return html`${block('received', say`Money that arrived`, level)}
+${arrivals.map(({ act, amount_minor, currency, received_on, bank_reference, note, line, by, at }) => {
+  const who = html`${nameOf(context, people.names, by)}, ${moment(context, at)}`;
+  return pairs([
+    [say`Amount`, html`<bdi>${money(amount_minor, currency)}</bdi>`],
+    [say`Day`, received_on && html`<time datetime="${received_on}">${dayInWords(received_on, say)}</time>`],
+    [say`Statement`, line && html`<a href="${addressOfLine(context, line)}">${say`The bank’s line`}</a>`],
+    [say`Bank reference`, bank_reference && literal(bank_reference)],
+    [say`Note`, note && html`<span class="words" dir="auto">${note}</span>`],
+    [act === 'match' ? say`Matched by` : say`Recorded by`, who],
+  ]);
+})}
 </section>`;
 }
 
 /** Facts, not scores: each with what it rests on, those worth a second look first. */
-function factList(context: ReviewContext, all: readonly Fact[], level: Level): Html | null {
+function factList(context: ReviewContext, payment: Payment, all: readonly Fact[], level: Level): Html | null {
+  const { say } = context;
   // That it is a test stands beside the amount already.
   const facts = all.filter(({ kind }) => kind !== 'test_mode');
   if (facts.length === 0) return null;
-  const ordered = [...facts].sort((a, b) => Number(b.tone === 'notice') - Number(a.tone === 'notice'));
-  return html`${block('facts', 'Facts', level)}
-<ul class="facts">${ordered.map((fact) => html`${factItem(context, fact)}\n`)}</ul>
+  const isNotice = ({ tone }: Fact) => tone === 'notice';
+  const sorted = [...facts.filter(isNotice), ...facts.filter((fact) => !isNotice(fact))];
+  const heading = facts.some(isNotice) ? say`Worth a look` : say`Nothing unusual`;
+  return html`${block('facts', heading, level)}
+<ul class="looks-list">${sorted.map((fact) => html`${factItem(context, payment, fact)}\n`)}</ul>
 </section>`;
 }
 
-function factItem(context: ReviewContext, { tone, text, basis, payments = [] }: Fact): Html {
-  const mark = tone === 'notice' && html`<span class="mark">Look: </span>`;
-  const links = payments.map(
-    (id) => html`<a href="${addressOfPayment(context, id)}">${literal(shortened(id))}</a> `,
-  );
-  const others = links.length > 0 && html`<span class="others"> ${links}</span>`;
-  return html`<li class="${tone}"><p>${mark}${text}</p><p class="hint">${basis}${others}</p></li>`;
+function factItem(
+  { address, say }: ReviewContext,
+  payment: Payment,
+  { kind, tone, text, basis, payments }: Fact,
+): Html {
+  const trait = TRAITS[kind];
+  const others = payments && trait && payment[trait];
+  const mark = tone === 'notice' && html`<span class="vh">${say`Look:`} </span>`;
+  return html`<li class="${tone === 'notice' ? 'worth' : 'plain'}">${glyph(tone === 'notice' ? 'warn' : 'tick')}<div><p><b>${mark}${text}</b></p><p class="hint">${basis}</p></div>${
+    others && html`<a href="${address('/payments', { q: others })}">${say`Show them`}</a>`
+  }</li>`;
 }
 
-/** Enough of an id to tell one from another on a page; ids begin with the moment of their creation. */
-function shortened(id: string): string {
-  return `…${id.slice(-8)}`;
-}
+/** What the payments of a fact have in common, by which a search finds them. */
+const TRAITS: Partial<Record<Fact['kind'], 'payer_email' | 'payer_account' | 'merchant_reference'>> = {
+  same_email: 'payer_email',
+  same_account: 'payer_account',
+  same_reference: 'merchant_reference',
+};

@@ -30,51 +30,53 @@ export async function homePage(context: ReviewContext): Promise<Outcome> {
     announcedLate(database, SHOWN + 1),
     health(context),
   ]);
-  const content = html`<h1>Home</h1>
+  const { say } = context;
+  const chart = say`Decided in the last ${days.length} days`;
+  const content = html`<h1>${say`Home`}</h1>
 ${
   notices.length > 0 &&
-  html`<ul class="health" aria-label="To look after">
+  html`<ul class="health" aria-label="${say`Look after this`}">
 ${notices.map((one) => html`<li class="notice warn">${one}</li>\n`)}</ul>`
 }
 <div class="tiles">
 ${waiting(context, queue)}
 ${await today(context, days.at(-1)!, last)}
 </div>
-<section class="block" aria-labelledby="chart-heading"><h2 id="chart-heading">Decided in the last ${days.length} days</h2>
-${decisionChart(`Decided in the last ${days.length} days`, days)}
+<section class="block" aria-labelledby="chart-heading"><h2 id="chart-heading">${chart}</h2>
+${decisionChart(context, chart, days)}
 </section>
 ${
   announced.length > 0 &&
-  html`<section class="block" aria-labelledby="late-heading"><h2 id="late-heading">Transfers said to be sent</h2>
-<p class="hint">The customers say that they have sent the money, but the payment could not be submitted any more.
-Look for it on the statement${newest(announced)}.</p>
+  html`<section class="block" aria-labelledby="late-heading"><h2 id="late-heading">${say`Transfers sent after the payment ended`}</h2>
+<p class="hint">${say`These customers say that they have sent the money, but the payment could not be sent for review any more. Look for it on the statement.`}${newest(context, announced)}</p>
 ${askedList(context, announced, ({ announced_at }) => announced_at!)}
 </section>`
 }
-<section class="block" aria-labelledby="links-heading"><h2 id="links-heading">Links asked for anew</h2>
+<section class="block" aria-labelledby="links-heading"><h2 id="links-heading">${say`Customers who asked for a new link`}</h2>
 ${linkList(context, links)}
 </section>`;
-  return { title: 'Home', content, place: '/' };
+  return { title: say`Home`, content, place: '/' };
 }
 
 /** What waits for a decision. */
 function waiting(context: ReviewContext, { count, oldest, sums }: QueueCount): Html {
-  return html`<section class="tile" aria-labelledby="waiting-heading"><h2 id="waiting-heading">To review</h2>
+  const { say, money, address } = context;
+  const howMany = (sum: QueueCount['sums'][number]) =>
+    sum.mode === 'test'
+      ? say.count(sum.count, 'in {n} test payment', 'in {n} test payments')
+      : say.count(sum.count, 'in {n} payment', 'in {n} payments');
+  const link = html`<a${count > 0 && html` class="primary"`} href="${address('/queue')}">${count > 0 ? say`Review` : say`Go to the queue`}</a>`;
+  return html`<section class="tile" aria-labelledby="waiting-heading"><h2 id="waiting-heading">${say`To review`}</h2>
 <p class="figure">${count}</p>
 ${
   sums.length > 0 &&
   html`<ul>${sums.map(
     (sum) =>
-      html`<li><bdi>${context.money(sum.amount_minor, sum.currency)}</bdi>
-<span class="muted">in ${sum.count}${sum.mode === 'test' && ' test'} ${sum.count === 1 ? 'payment' : 'payments'}</span></li>`,
+      html`<li><bdi>${money(sum.amount_minor, sum.currency)}</bdi> <span class="muted">${howMany(sum)}</span></li>`,
   )}</ul>`
 }
-${oldest !== null && html`<p>The oldest has waited ${age(context, oldest)}.</p>`}
-<p>${
-    count > 0
-      ? html`<a class="primary" href="${context.address('/queue')}">Review</a>`
-      : html`<a href="${context.address('/queue')}">The queue</a>`
-  }</p>
+${oldest !== null && html`<p>${say.html`The oldest has waited ${age(context, oldest)}.`}</p>`}
+<p>${link}</p>
 </section>`;
 }
 
@@ -83,34 +85,36 @@ async function today(
   { approved, rejected }: DayFigures,
   last: LastDecision | null,
 ): Promise<Html> {
-  return html`<section class="tile" aria-labelledby="today-heading"><h2 id="today-heading">Decided today</h2>
+  const { say } = context;
+  return html`<section class="tile" aria-labelledby="today-heading"><h2 id="today-heading">${say`Decided today`}</h2>
 <p class="figure">${approved + rejected}</p>
-<ul><li>${approved} approved</li><li>${rejected} rejected</li></ul>
+<ul><li>${say`${approved} approved`}</li><li>${say`${rejected} rejected`}</li></ul>
 ${last && html`<p>${await lastDecisionLine(context, last, new Map())}</p>`}
 </section>`;
 }
 
 /** Expired payments whose customers still want to pay. */
 function linkList(context: ReviewContext, payments: readonly Payment[]): Html {
-  if (payments.length === 0) return html`<p class="muted">No customer has asked for a new link.</p>`;
-  return html`<p class="hint">These expired, and their customers still want to pay.
-The merchant makes a new payment${newest(payments)}.</p>
+  const { say } = context;
+  if (payments.length === 0) return html`<p class="muted">${say`Nobody has asked for a new link.`}</p>`;
+  return html`<p class="hint">${say`These payments expired, and their customers still want to pay. The merchant creates a new payment.`}${newest(context, payments)}</p>
 ${askedList(context, payments, ({ link_requested_at }) => link_requested_at!)}`;
 }
 
-const newest = (payments: readonly Payment[]): Html | false =>
-  payments.length > SHOWN && html`; the newest ${SHOWN} are shown`;
+const newest = ({ say }: ReviewContext, payments: readonly Payment[]): Html | false =>
+  payments.length > SHOWN && html` ${say`The newest ${SHOWN} are shown.`}`;
 
 function askedList(
   context: ReviewContext,
   payments: readonly Payment[],
   since: (payment: Payment) => number,
 ): Html {
+  const { say, money } = context;
   return html`<ul class="asked">${payments.slice(0, SHOWN).map(
     (payment) =>
-      html`<li><a href="${addressOfPayment(context, payment.id)}"><bdi>${context.money(payment.amount_minor, payment.currency)}</bdi></a>
+      html`<li><a href="${addressOfPayment(context, payment.id)}"><bdi>${money(payment.amount_minor, payment.currency)}</bdi></a>
 ${said(payment.merchant_name)}${customerName(payment) && html` · ${said(customerName(payment)!)}`}
-<span class="muted">${age(context, since(payment))} ago</span></li>\n`,
+<span class="muted">${say.html`${age(context, since(payment))} ago`}</span></li>\n`,
   )}</ul>`;
 }
 
@@ -122,12 +126,13 @@ async function health({
   address,
   baseUrl,
   now,
+  say,
 }: ReviewContext): Promise<Html[]> {
   const notices: Html[] = [];
   if (verification.newest?.is === 'broken')
     notices.push(
-      html`<strong>The history is not what it was:</strong> the newest verification found it broken.
-<a href="${address('/audit')}">See where</a>.`,
+      html`<strong>${say`The history was changed.`}</strong> ${say`The newest verification found it broken.`}
+<a href="${address('/audit')}">${say`See where`}</a>`,
     );
   const last = await checkpoints.newest(); // before the seal: never ahead of it, unless the history is another
   const seal = await newestSeal(database);
@@ -135,14 +140,12 @@ async function health({
     const unsignedMs = now - seal.at;
     if (last?.hash !== seal.hash && unsignedMs > UNSIGNED_MS)
       notices.push(
-        html`The newest changes were made ${duration(unsignedMs)} ago and no checkpoint vouches for them yet.
-One is signed every minute: look into the service’s log for why not.`,
+        html`${say`The newest changes were made ${duration(unsignedMs)} ago and no checkpoint vouches for them yet. One is signed every minute: look into the service’s log for why not.`}`,
       );
   }
   if (!isHttps(baseUrl))
     notices.push(
-      html`This service is reached without https, as a development installation is.
-What is typed here can be read on the way; do not review real payments like this.`,
+      html`${say`This service is reached without HTTPS, as a development installation is. Others on the network can read what you type. Do not review real payments here.`}`,
     );
   return notices;
 }

@@ -1,11 +1,13 @@
 // All that is known of a payment: what its merchant asked for and what its customer sent, whole, as a reviewer needs it.
 
-import { literal, moment, rows, said, type TermRow } from '../../administrators/pages/parts.ts';
+import { literal, moment, pairs, said, type TermRow } from '../../administrators/pages/parts.ts';
+import { entriesOf } from '../../journal/queries.ts';
 import { type Html, html, safeUrl } from '../../lib/html.ts';
+import { phrase, type Say } from '../../lib/phrases.ts';
 import type { Instructions } from '../../payments/methods/method.ts';
 import { grouped } from '../../payments/methods/transfer/creditor-reference.ts';
-import type { Payment } from '../../payments/payment.ts';
-import { dayInWords } from '../told.ts';
+import { asOf, isDecided, type Payment } from '../../payments/payment.ts';
+import { checkoutUrl } from '../../payments/present.ts';
 import type { ReviewContext } from './context.ts';
 
 /** What the customer sent, as it is kept. */
@@ -29,21 +31,39 @@ interface Customer {
 export const submissionOf = ({ submission }: Payment): Submission | null =>
   submission === null ? null : JSON.parse(submission);
 
-const customerOf = ({ customer }: Payment): Customer =>
+export const customerOf = ({ customer }: Payment): Customer =>
   customer === null ? {} : (JSON.parse(customer) ?? {});
+
+/**
+ * The expected transfer: as the customer was told when they sent the form, else as checkout shows it now. Null if no transfer is
+ * expected, and for an erased payment, because erasing changes what its reference is made of.
+ */
+export async function instructionsFor(
+  { database, offer, now }: ReviewContext,
+  payment: Payment,
+): Promise<(Instructions & { kind: 'transfer' }) | null> {
+  const submission = submissionOf(payment);
+  if (submission) return submission.instructions?.kind === 'transfer' ? submission.instructions : null;
+  if (isDecided(asOf(payment, now))) return null;
+  const entries = await entriesOf(database, payment.id);
+  const isErased = entries.some(({ action }) => action === 'payment.erased');
+  return isErased ? null : (offer.transferFor(payment) ?? null);
+}
 
 /** What we call a way to pay that the configuration gives no name, by its type. */
 export const METHOD_TYPES: Readonly<Record<string, string>> = {
-  bank_transfer: 'Bank transfer',
-  details: 'Contact details',
-  manual: 'Manual',
-  test_card: 'Test card',
+  bank_transfer: phrase('Bank transfer'),
+  details: phrase('Contact details'),
+  manual: phrase('Manual'),
+  test_card: phrase('Test card'),
 };
 
 /** What the way a customer chose is called: by the configuration, else by us; nothing before they chose. */
-export function methodName(payment: Payment): string | null {
+export function methodName(payment: Payment, say: Say): string | null {
   const sent = submissionOf(payment);
-  return sent && (sent.name ?? METHOD_TYPES[sent.type] ?? sent.method);
+  if (!sent) return null;
+  const type = METHOD_TYPES[sent.type];
+  return sent.name ?? (type === undefined ? sent.method : say.of(type));
 }
 
 /** The payer: the name in the submission, else the one from the merchant, else the e-mail address. */
@@ -54,67 +74,51 @@ export function customerName(payment: Payment): string | null {
   return (texts.find((text) => typeof text === 'string' && text !== '') as string | undefined) ?? null;
 }
 
-/** The values of a submission that are shown elsewhere than in its rows of fields. */
-const TOLD = new Set(['method', 'type', 'name', 'language', 'submitted_at', 'instructions', 'card']);
+/** The values of a submission that are shown elsewhere: beside what was asked for, or in a way of their own. */
+const TOLD = new Set([
+  ...['method', 'type', 'name', 'language', 'submitted_at', 'instructions', 'card', 'note'],
+  ...['payer_name', 'payer_email', 'payer_phone', 'transfer_name', 'transfer_account', 'customer_reference'],
+]);
 
-const FIELDS: Record<string, [label: string, show: (text: string) => Html]> = {
-  payer_name: ['Name', said],
-  payer_email: ['Email address', literal],
-  payer_phone: ['Phone', literal],
-  transfer_name: ['Name on their account', said],
-  transfer_account: ['Their account', literal],
-  customer_reference: ['Their reference', said],
-  note: ['Message to the merchant', (text) => html`<span class="words" dir="auto">${text}</span>`],
-};
-
-/** What the customer sent, whole; nothing before they did. */
-export function sent(context: ReviewContext, payment: Payment, level: 2 | 3): Html | null {
+/** What the customer sent besides what is compared; nothing before they did. */
+export function sent(context: ReviewContext, payment: Payment): Html | null {
+  const { say } = context;
   const submission = submissionOf(payment);
   if (!submission) return null;
-  const { method, card, language, submitted_at } = submission;
-  const list: TermRow[] = [
-    ['Way to pay', html`${said(methodName(payment)!)} <span class="muted">${literal(method)}</span>`],
-    ['Card', card ? html`${said(card.brand)} ending in ${literal(card.last4)}` : null],
-  ];
-  const others: TermRow[] = [];
-  for (const [name, value] of Object.entries(submission)) {
-    if (TOLD.has(name) || value === null || value === undefined) continue;
-    const text = typeof value === 'string' ? value : JSON.stringify(value);
-    const known = Object.hasOwn(FIELDS, name) ? FIELDS[name] : undefined;
-    if (known) list.push([known[0], known[1](text)]);
-    else others.push([name, said(text)]);
-  }
-  const { instructions } = submission;
-  return html`${rows([
-    ...list,
+  const { method, card, language, instructions, note } = submission;
+  const others: TermRow[] = Object.entries(submission).flatMap(([name, value]) => {
+    if (TOLD.has(name) || value === null || value === undefined) return [];
+    return [[name, said(typeof value === 'string' ? value : JSON.stringify(value))]];
+  });
+  return html`${pairs([
+    [say`Way to pay`, html`${said(methodName(payment, say)!)} <span class="muted">${literal(method)}</span>`],
+    [say`Card`, card ? say.html`${said(card.brand)} ending in ${literal(card.last4)}` : null],
+    [
+      say`Message`,
+      typeof note === 'string' && note !== '' && html`<span class="words" dir="auto">${note}</span>`,
+    ],
     ...others,
-    ['Language', language ? literal(language) : null],
-    ['Sent', moment(context, Date.parse(submitted_at))],
-  ])}
-${instructions && told(instructions, level)}`;
+    [say`Language`, language ? literal(language) : null],
+    ...(instructions ? told(context, instructions) : []),
+  ])}`;
 }
 
-/** What the customer was shown to do, as it stood then. */
-function told(instructions: Instructions, level: 2 | 3): Html {
-  const words = 'What they were told to do';
-  const heading = level === 2 ? html`<h3>${words}</h3>` : html`<h4>${words}</h4>`;
+/** What the customer was shown to do, as it stood then, besides the account and the reference. */
+function told({ say }: ReviewContext, instructions: Instructions): TermRow[] {
   if (instructions.kind === 'text')
-    return html`${heading}\n<p class="words quoted" dir="auto">${instructions.text}</p>`;
-  return html`${heading}
-${rows(transferRows(instructions))}`;
-}
-
-/** The reference that the customer was told to transfer with, or null. */
-export function toldReference(payment: Payment): string | null {
-  const instructions = submissionOf(payment)?.instructions;
-  return instructions?.kind === 'transfer' ? instructions.reference : null;
+    return [[say`They were told`, html`<span class="words quoted" dir="auto">${instructions.text}</span>`]];
+  const { bic } = instructions.account;
+  return [['BIC', bic && literal(bic)]];
 }
 
 /** What a transfer carries and into which account it goes. */
-export function transferRows({ account, reference }: Instructions & { kind: 'transfer' }): TermRow[] {
+export function transferRows(
+  { say }: ReviewContext,
+  { account, reference }: Instructions & { kind: 'transfer' },
+): TermRow[] {
   return [
-    ['Reference to look for', html`<strong>${literal(grouped(reference))}</strong>`],
-    ['Account holder', account.holder && said(account.holder)],
+    [say`Reference to look for`, html`<strong>${literal(grouped(reference))}</strong>`],
+    [say`Account holder`, account.holder && said(account.holder)],
     ['IBAN', account.iban && literal(grouped(account.iban))],
     ['BIC', account.bic && literal(account.bic)],
     ['UPI', account.upi_id && literal(account.upi_id)],
@@ -132,45 +136,25 @@ function webAddress(text: string | null): Html | null {
     : html`<a href="${target}" rel="noreferrer noopener nofollow external">${literal(text)}</a>`;
 }
 
-/** What the merchant asked for. */
-export function asked(context: ReviewContext, payment: Payment): Html {
-  const { name, email, phone } = customerOf(payment);
-  return rows([
-    [
-      'Merchant',
-      html`${said(payment.merchant_name)} <span class="muted">${literal(payment.merchant_id)}</span>`,
-    ],
-    ['Mode', payment.mode === 'test' ? 'Test: no money moves' : 'Live'],
-    ['Reference', payment.merchant_reference && said(payment.merchant_reference)],
-    [
-      'Description',
-      payment.description && html`<span class="words" dir="auto">${payment.description}</span>`,
-    ],
-    ['Customer’s name', name && said(name)],
-    ['Customer’s email', email && literal(email)],
-    ['Customer’s phone', phone && literal(phone)],
-    ['Created', moment(context, payment.created_at)],
-    ['Pay by', html`<time datetime="${payment.pay_by}">${dayInWords(payment.pay_by)}</time>`],
-    ['The link ends', moment(context, payment.expires_at)],
-    ['New link asked for', payment.link_requested_at && moment(context, payment.link_requested_at)],
-    ['Leads back to', webAddress(payment.return_url)],
-    ['When cancelled', webAddress(payment.cancel_url)],
-    ['Number', literal(payment.id)],
-  ]);
-}
-
-/** The merchant's own data: a row for each name, and all of it as it was sent. */
-export function metadata({ metadata: text }: Payment): Html | null {
-  if (text === null) return null;
-  const data: Record<string, unknown> = JSON.parse(text);
-  const entries = Object.entries(data);
-  if (entries.length === 0) return null;
-  const sent = JSON.stringify(data, null, 2);
-  return html`<dl class="terms">
-${entries.map(
-  ([name, value]) =>
-    html`<div><dt dir="auto">${name}</dt><dd>${said(typeof value === 'string' ? value : JSON.stringify(value))}</dd></div>\n`,
-)}</dl>
-<details class="data"><summary>As it was sent</summary>
-<pre class="raw" tabindex="0" role="region" aria-label="Metadata as JSON" dir="ltr" translate="no">${sent}</pre></details>`;
+/** What the merchant wrote with the payment, its own data among it. */
+export function ordered(context: ReviewContext, payment: Payment): Html {
+  const { say } = context;
+  const { id, merchant_id, merchant_reference, description } = payment;
+  const page = html`<a href="${checkoutUrl(context.checkoutBaseUrl, id)}" rel="noreferrer noopener">${say`Open it as the customer sees it`}</a>`;
+  const data: Record<string, unknown> = payment.metadata === null ? {} : JSON.parse(payment.metadata);
+  const own = Object.entries(data).map(([name, value]): TermRow => {
+    return [html`<bdi>${name}</bdi>`, said(typeof value === 'string' ? value : JSON.stringify(value))];
+  });
+  return html`${pairs([
+    [say`Order`, merchant_reference && said(merchant_reference)],
+    [say`For`, description && html`<span class="words" dir="auto">${description}</span>`],
+    ...own,
+    [say`Their page`, page],
+    [say`Link ends`, moment(context, payment.expires_at)],
+    [say`New link asked for`, payment.link_requested_at && moment(context, payment.link_requested_at)],
+    [say`Leads back to`, webAddress(payment.return_url)],
+    [say`When cancelled`, webAddress(payment.cancel_url)],
+    [say`Merchant`, literal(merchant_id)],
+    [say`Payment`, literal(id)],
+  ])}`;
 }

@@ -6,9 +6,12 @@ import {
   daysAsked,
   filterBar,
   filterChoice,
+  findField,
+  type SelectChoices,
 } from '../../administrators/pages/filters.ts';
 import type { Faults } from '../../administrators/pages/parts.ts';
-import { attributes, type Html, html } from '../../lib/html.ts';
+import { type Html, html } from '../../lib/html.ts';
+import { phrase } from '../../lib/phrases.ts';
 import { merchantAsked, merchantFilter } from '../../merchants/pages/merchant-filter.ts';
 import { STATUSES, type Status } from '../../payments/payment.ts';
 import { meaningOf } from '../meaning.ts';
@@ -21,13 +24,13 @@ type Parameter = (typeof PAYMENT_FILTERS)[number];
 const TEXT_MAXIMUM = 508;
 
 const STATUS_NAMES: Readonly<Record<Status, string>> = {
-  pending: 'Waiting for the customer',
-  requires_review: 'To review',
-  approved: 'Approved',
-  rejected: 'Rejected',
-  cancelled: 'Cancelled or expired',
+  pending: phrase('Waiting for the customer'),
+  requires_review: phrase('To review'),
+  approved: phrase('Approved'),
+  rejected: phrase('Rejected'),
+  cancelled: phrase('Cancelled or expired'),
 };
-const MODES = { live: 'Live', test: 'Test' } as const;
+const MODES = { live: phrase('Live'), test: phrase('Test') } as const;
 
 export interface PaymentSearch {
   /** What narrows, as parameters of an address. */
@@ -42,7 +45,8 @@ export async function paymentSearchOf({
   database,
   directory,
   timeZone,
-}: Pick<ReviewContext, 'query' | 'database' | 'directory' | 'timeZone'>): Promise<PaymentSearch> {
+  say,
+}: Pick<ReviewContext, 'query' | 'database' | 'directory' | 'timeZone' | 'say'>): Promise<PaymentSearch> {
   const asked = askedOf(query, PAYMENT_FILTERS, TEXT_MAXIMUM);
   const faults: Record<string, string> = {};
   const merchant = merchantAsked(directory, asked.merchant);
@@ -54,39 +58,21 @@ export async function paymentSearchOf({
     ...daysAsked(asked, timeZone, faults),
   };
   if (asked.status !== undefined && filter.status === undefined)
-    faults.status = 'Status must be one of the list';
-  if (asked.mode !== undefined && filter.mode === undefined) faults.mode = 'Mode must be live or test';
+    faults.status = say`Status must be one of the list`;
+  if (asked.mode !== undefined && filter.mode === undefined) faults.mode = say`Mode must be live or test`;
   if (asked.q === undefined) return { asked, filter, faults };
   return { asked, filter: { ...filter, ...(await meaningOf(database, asked.q)) }, faults };
 }
 
-const HINT = 'A line of a bank statement, a payment number, an email address, an amount like 49.90';
-
-/** The field of a search, by default one whose text is read by `meaningOf`. */
-export function searchField(asked: string | undefined, hint = HINT): Html {
-  const search = attributes({
-    id: 'q',
-    name: 'q',
-    type: 'search',
-    dir: 'auto',
-    autocomplete: 'off',
-    spellcheck: 'false',
-    autocapitalize: 'none',
-    'data-key': '/',
-    'aria-describedby': 'q-hint',
-    value: asked,
-  });
-  return html`<div class="field search"><label for="q">Search</label>
-<p class="hint" id="q-hint">${hint}</p>
-<input${search}></div>
-`;
-}
-
 /** The search and the filters as a form whose answer is an address that can be kept. */
 export function paymentSearchForm(context: ReviewContext, { asked, faults }: PaymentSearch): Html {
-  const statuses = STATUSES.map((status) => [status, STATUS_NAMES[status]] as const);
-  const fields = html`${searchField(asked.q)}${filterChoice('status', 'Status', statuses, asked.status, faults.status)}
+  const { say } = context;
+  const statuses = STATUSES.map((status) => [status, say.of(STATUS_NAMES[status])] as const);
+  const modes = Object.entries(MODES).map(([mode, text]) => [mode, say.of(text)] as const);
+  const choice = (name: 'status' | 'mode', label: string, choices: SelectChoices) =>
+    filterChoice(name, label, choices, asked[name], faults[name], name, say`Any`);
+  const fields = html`${findField(context, asked.q)}${choice('status', say`Status`, statuses)}
 ${merchantFilter(context.directory, asked.merchant, faults.merchant)}
-${filterChoice('mode', 'Mode', Object.entries(MODES), asked.mode, faults.mode)}${dayFields(asked, faults)}`;
-  return filterBar(context, '/payments', asked, { fields, button: 'Search' });
+${choice('mode', say`Mode`, modes)}${dayFields(asked, faults, say)}`;
+  return filterBar(context, '/payments', asked, { fields, button: say`Apply`, label: say`Search` });
 }

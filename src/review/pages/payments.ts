@@ -3,6 +3,7 @@
 import { hasFaults, moment, said } from '../../administrators/pages/parts.ts';
 import type { Outcome } from '../../administrators/pages/route.ts';
 import { type Html, html } from '../../lib/html.ts';
+import { phrase } from '../../lib/phrases.ts';
 import { isPaymentId, type Payment } from '../../payments/payment.ts';
 import { pager, records } from '../../web/markup/table.ts';
 import { SEPARATOR_NAMES, type Separator } from '../../web/row-writer.ts';
@@ -26,8 +27,9 @@ export async function paymentsPage(context: ReviewContext): Promise<Outcome> {
   const before = [query.get('before') ?? ''].find(isPaymentId);
   const found = wrong ? [] : await searchPayments(database, search.filter, before, PAGE + 1, now);
   const shown = found.slice(0, PAGE);
-  const content = html`${await doneNotice(context)}<h1>Payments</h1>
-${paymentSearchForm(context, search)}
+  const { say } = context;
+  const content = html`<h1>${say`Payments`}</h1>
+${await doneNotice(context)}${paymentSearchForm(context, search)}
 ${
   wrong
     ? null
@@ -37,34 +39,36 @@ ${
 ${links(context, search, { before, trail, next: found.length > PAGE ? shown.at(-1)!.id : undefined })}
 ${exports(context, search)}`
 }`;
-  return { title: 'Payments', content, place: '/payments', faults: search.faults };
+  return { title: say`Payments`, content, place: '/payments', faults: search.faults };
 }
 
 const table = (context: ReviewContext, payments: readonly Payment[]): Html =>
   records<Payment>(
     [
-      ['Created', ({ created_at }) => moment(context, created_at)],
-      ['Amount', (payment) => amountOf(context, payment), 'number'],
-      ['Status', (payment) => statusStamp(payment, context.now)],
-      ['Merchant', ({ merchant_name }) => said(merchant_name)],
-      ['Customer', (payment) => said(customerName(payment) ?? '–')],
-      ['Reference', ({ merchant_reference: own }) => (own === null ? '–' : said(own))],
+      [context.say`Amount`, (payment) => amountOf(context, payment), 'number'],
+      [context.say`Customer`, (payment) => said(customerName(payment) ?? '–')],
+      [context.say`Merchant`, ({ merchant_name }) => said(merchant_name)],
+      [context.say`Order`, ({ merchant_reference: own }) => (own === null ? '–' : said(own))],
+      [context.say`Status`, (payment) => statusStamp(context, payment)],
+      [context.say`Created`, ({ created_at }) => moment(context, created_at)],
     ],
     payments,
   );
 
 function amountOf(context: ReviewContext, { id, amount_minor, currency, mode }: Payment): Html {
   const amount = html`<bdi>${context.money(amount_minor, currency)}</bdi>`;
-  const test = mode === 'test' && html` <span class="tag">Test</span>`;
-  return html`<a href="${addressOfPayment(context, id, carriedFrom(context.query, 'payments'))}" data-key-row>${amount}</a>${test}`;
+  const test = mode === 'test' && html` <span class="tag">${context.say`Test`}</span>`;
+  return html`${test} <a href="${addressOfPayment(context, id, carriedFrom(context.query, 'payments'))}" data-key-row>${amount}</a>`;
 }
 
-function empty({ address }: ReviewContext, { asked }: PaymentSearch, before: string | undefined): Html {
+function empty({ address, say }: ReviewContext, { asked }: PaymentSearch, before: string | undefined): Html {
+  const one = (text: string, to: string, link: string) =>
+    html`<div class="empty"><p>${text}</p><p><a href="${to}">${link}</a></p></div>`;
   if (before !== undefined)
-    return html`<div class="empty"><p>There are no older payments.</p><p><a href="${address('/payments', asked)}">Newest</a></p></div>`;
+    return one(say`There are no older payments.`, address('/payments', asked), say`Newest`);
   if (Object.keys(asked).length > 0)
-    return html`<div class="empty"><p>No payment matches.</p><p><a href="${address('/payments')}">Show all payments</a></p></div>`;
-  return html`<div class="empty"><p>There are no payments yet.</p></div>`;
+    return one(say`No payment matches.`, address('/payments'), say`Show all payments`);
+  return html`<div class="empty"><p>${say`There are no payments yet.`}</p></div>`;
 }
 
 interface Leaf {
@@ -75,26 +79,37 @@ interface Leaf {
 }
 
 function links(
-  { address }: ReviewContext,
+  { address, say }: ReviewContext,
   { asked }: PaymentSearch,
   { before, trail, next }: Leaf,
 ): Html | null {
   const back = { ...asked, before: trail.at(-1), trail: trail.slice(0, -1).join('.') };
   const onward = { ...asked, before: next, trail: [...trail, ...(before ? [before] : [])].join('.') };
-  const newer = trail.length > 0 ? 'Newer' : 'Newest';
+  const newer = trail.length > 0 ? say`Newer` : say`Newest`;
   return pager(
     before !== undefined && [newer, address('/payments', back)],
-    next !== undefined && ['Older', address('/payments', onward)],
+    next !== undefined && [say`Older`, address('/payments', onward)],
+    say`Pages`,
   );
 }
 
-function exports({ address }: ReviewContext, { asked }: PaymentSearch): Html {
+const SEPARATORS: Readonly<Record<Separator, string>> = {
+  comma: phrase('comma'),
+  semicolon: phrase('semicolon'),
+  tab: phrase('tab'),
+};
+
+function exports({ address, say }: ReviewContext, { asked }: PaymentSearch): Html {
   const link = (path: string, name: string, separator?: Separator) =>
     html`<a class="plain" href="${address(path, { ...asked, separator })}" download>${name}</a>`;
-  const forSpreadsheets = SEPARATOR_NAMES.map(
-    (name, i) => html`${i > 0 && ' · '}${link('/payments.csv', name, name)}`,
+  const [comma, semicolon, tab] = SEPARATOR_NAMES.map((name) =>
+    link('/payments.csv', say.of(SEPARATORS[name]), name),
   );
-  const what = Object.keys(asked).length > 0 ? 'what matches' : 'all payments';
-  return html`<p class="downloads">Download ${what}: ${link('/payments.csv', 'CSV')} · ${link('/payments.ndjson', 'NDJSON')}. CSV for a spreadsheet, separated by ${forSpreadsheets}.
-<span class="muted">The file holds personal data; the history keeps that you downloaded it.</span></p>`;
+  const files = html`${link('/payments.csv', 'CSV')} · ${link('/payments.ndjson', 'NDJSON')}`;
+  return html`<p class="downloads">${
+    Object.keys(asked).length > 0
+      ? say.html`Download what matches: ${files}.`
+      : say.html`Download all payments: ${files}.`
+  } ${say.html`CSV for a spreadsheet, separated by ${comma} · ${semicolon} · ${tab}.`}
+<span class="muted">${say`The file holds personal data. The history records that you downloaded it.`}</span></p>`;
 }

@@ -4,10 +4,12 @@ import {
   askedOf,
   filterChoice,
   filterField,
+  findField,
   type SelectChoices,
 } from '../../administrators/pages/filters.ts';
 import { type Html, html } from '../../lib/html.ts';
 import { isCurrency, parseTypedAmount } from '../../lib/money.ts';
+import { phrase } from '../../lib/phrases.ts';
 import { asciiDigits } from '../../lib/text.ts';
 import { DAY_MS, HOUR_MS } from '../../lib/time.ts';
 import { merchantAsked, merchantFilter } from '../../merchants/pages/merchant-filter.ts';
@@ -15,7 +17,6 @@ import { isPaymentId } from '../../payments/payment.ts';
 import { meaningOf } from '../meaning.ts';
 import { MONEY_SEEN, type QueueFilter, type QueuePlace } from '../queries.ts';
 import type { ReviewContext } from './context.ts';
-import { searchField } from './payment-search.ts';
 
 /** The parameters that filter; the others of the queue say which payment is open and where the list begins. */
 export const QUEUE_FILTERS = [
@@ -33,21 +34,21 @@ type FilterName = (typeof QUEUE_FILTERS)[number];
 type Asked = Partial<Record<FilterName, string>>;
 
 const AGES: Readonly<Record<string, [label: string, ms: number]>> = {
-  '1h': ['1 hour or more', HOUR_MS],
-  '4h': ['4 hours or more', 4 * HOUR_MS],
-  '1d': ['1 day or more', DAY_MS],
-  '3d': ['3 days or more', 3 * DAY_MS],
+  '1h': [phrase('1 hour or more'), HOUR_MS],
+  '4h': [phrase('4 hours or more'), 4 * HOUR_MS],
+  '1d': [phrase('1 day or more'), DAY_MS],
+  '3d': [phrase('3 days or more'), 3 * DAY_MS],
 };
-const MODES: Readonly<Record<string, string>> = { live: 'Live', test: 'Test' };
+const MODES: Readonly<Record<string, string>> = { live: phrase('Live'), test: phrase('Test') };
 const CLAIMS: Readonly<Record<string, string>> = {
-  available: 'Free or mine',
-  mine: 'Mine',
-  others: 'Somebody else’s',
+  available: phrase('By nobody else'),
+  mine: phrase('By me'),
+  others: phrase('By somebody else'),
 };
 const MONEY: Readonly<Record<(typeof MONEY_SEEN)[number], string>> = {
-  exact: 'Seen, exact',
-  other: 'Seen, less or more',
-  none: 'Not seen',
+  exact: phrase('Seen, exact'),
+  other: phrase('Seen, less or more'),
+  none: phrase('Not seen'),
 };
 /** Longest text of a filter that is looked at. */
 const TEXT_MAXIMUM = 508;
@@ -69,6 +70,7 @@ export async function filteringOf({
   directory,
   principal,
   now,
+  say,
 }: ReviewContext): Promise<Filtering> {
   const asked = askedOf(query, QUEUE_FILTERS, TEXT_MAXIMUM);
   const merchant = merchantAsked(directory, asked.merchant);
@@ -80,7 +82,7 @@ export async function filteringOf({
   const isWrong = minimum_minor === undefined && Number(minimum) !== 0;
   return {
     asked,
-    fault: isWrong ? 'Minimum amount must be a number, for example 100 or 49.90' : undefined,
+    fault: isWrong ? say`Minimum amount must be a number, for example 100 or 49.90` : undefined,
     merchantFault: merchant.fault,
     filter: {
       searched: asked.q === undefined ? undefined : await meaningOf(database, asked.q),
@@ -103,33 +105,49 @@ export function queuePlaceOf(text: string | null): QueuePlace | undefined {
 }
 export const writtenPlace = ({ since, id }: QueuePlace) => `${since}-${id}`;
 
-const select = (name: FilterName, label: string, choices: SelectChoices, asked: Asked) =>
-  filterChoice(name, label, choices, asked[name], undefined, `filter-${name}`);
+/** The filters that most use most: one press each. */
+const CHIPS: readonly [text: string, asked: Asked][] = [
+  [phrase('All'), {}],
+  [phrase('Money seen'), { money: 'exact' }],
+  [phrase('Mine'), { claimed: 'mine' }],
+  [phrase('Not claimed'), { claimed: 'available' }],
+];
 
 /** The search and the filters as a form whose address can be bookmarked. `methods` are the queue's, by id. */
 export function filterForm(
-  { address, directory }: ReviewContext,
+  context: ReviewContext,
   { asked, fault, merchantFault }: Filtering,
   known: { methods: SelectChoices; currencies: readonly string[] },
 ): Html {
+  const { address, directory, say } = context;
   const count = Object.keys(asked).filter((name) => name !== 'q').length;
-  const howMany = count > 0 && html` <span class="muted">(${count} set)</span>`;
+  const isWrong = fault !== undefined || merchantFault !== undefined;
   const clear =
-    Object.keys(asked).length > 0 && html` <a class="plain" href="${address('/queue')}">Clear</a>`;
+    Object.keys(asked).length > 0 && html` <a class="plain" href="${address('/queue')}">${say`Clear`}</a>`;
+  const select = (name: FilterName, label: string, choices: SelectChoices) =>
+    filterChoice(name, label, choices, asked[name], undefined, `filter-${name}`, say`Any`);
+  const named = (choices: Readonly<Record<string, string>>): SelectChoices =>
+    Object.entries(choices).map(([value, text]) => [value, say.of(text)]);
   const currencies = known.currencies.map((code) => [code, code] as const);
   const decimal = { inputmode: 'decimal' };
-  const least = filterField('minimum', 'Minimum amount', asked.minimum, fault, decimal, 'filter-minimum');
-  const ages = Object.entries(AGES).map(([value, [label]]) => [value, label] as const);
-  return html`<form method="get" action="${address('/queue')}" role="search" class="queue-search">
-<div class="filter-bar">${searchField(asked.q)}<p class="actions"><button>Search</button>${clear}</p></div>
-<details class="filters"${count > 0 && html` open`}><summary>Filter${howMany}</summary>
+  const least = filterField('minimum', say`Minimum amount`, asked.minimum, fault, decimal, 'filter-minimum');
+  const ages = Object.entries(AGES).map(([value, [label]]) => [value, say.of(label)] as const);
+  return html`<form method="get" action="${address('/queue')}" role="search" class="find-form">
+${findField(context, asked.q)}
+<details class="filters"${(count > 0 || isWrong) && html` open`}><summary>${count > 0 ? say`Filters (${count})` : say`Filters`}</summary>
 <div class="fields">
-${merchantFilter(directory, asked.merchant, merchantFault, 'filter-merchant')}${select('method', 'Method', known.methods, asked)}
-${select('currency', 'Currency', currencies, asked)}${least}${select('age', 'Waiting', ages, asked)}
-${select('mode', 'Mode', Object.entries(MODES), asked)}
-${select('claimed', 'Claimed', Object.entries(CLAIMS), asked)}
-${select('money', 'On the bank statement', Object.entries(MONEY), asked)}<p class="actions"><button class="secondary">Apply</button></p>
+${merchantFilter(directory, asked.merchant, merchantFault, 'filter-merchant')}${select('method', say`Way to pay`, known.methods)}
+${select('currency', say`Currency`, currencies)}${least}${select('age', say`Waiting for`, ages)}
+${select('mode', say`Mode`, named(MODES))}${select('claimed', say`Claimed`, named(CLAIMS))}${select('money', say`On the bank statement`, named(MONEY))}
+<p class="actions"><button class="secondary">${say`Apply`}</button>${clear}</p>
 </div>
 </details>
-</form>`;
+</form>
+<nav class="chips" aria-label="${say`Filters`}">${CHIPS.map(([text, one]) => chip(context, asked, text, one))}</nav>`;
+}
+
+function chip({ address, say }: ReviewContext, asked: Asked, text: string, one: Asked): Html {
+  const { money, claimed, ...others } = asked;
+  const isCurrent = money === one.money && claimed === one.claimed && Object.keys(others).length === 0;
+  return html`<a href="${address('/queue', one)}"${isCurrent && html` aria-current="true"`}>${say.of(text)}</a>`;
 }

@@ -1,83 +1,191 @@
-// The queue: payments that wait for a decision, those that wait longest first, with one of them open beside it.
+// The queue: payments that wait for a decision, those that wait longest first, and one of them open beside the list.
 
 import { Readable } from 'node:stream';
-import { age, isLong, literal, type Names, nameOf, said } from '../../administrators/pages/parts.ts';
+import { age, type Names, nameOf } from '../../administrators/pages/parts.ts';
 import type { Outcome } from '../../administrators/pages/route.ts';
 import { namesOf } from '../../administrators/queries.ts';
 import { OperationalError } from '../../lib/errors.ts';
 import { type Html, html } from '../../lib/html.ts';
-import { grouped } from '../../payments/methods/transfer/creditor-reference.ts';
 import type { Payment } from '../../payments/payment.ts';
 import { pager } from '../../web/markup/table.ts';
-import { claimOf } from '../claim.ts';
-import { countQueue, type LastDecision, listQueue, type QueueCount, queuePlace } from '../queries.ts';
-import { arrivalsOf, awaitsSecond, receivedSoFar } from '../review.ts';
-import { dayInWords } from '../told.ts';
+import {
+  countBefore,
+  countQueue,
+  type LastDecision,
+  listBefore,
+  listQueue,
+  type QueueCount,
+  type QueuePlace,
+  queuePlace,
+} from '../queries.ts';
 import type { ReviewContext } from './context.ts';
 import { doneNotice, paymentNamed } from './done.ts';
-import { panel } from './evidence.ts';
 import { carriedFrom } from './list-place.ts';
-import { addressOfPayment, heading, type People, peopleFor } from './panel.ts';
-import { customerName, METHOD_TYPES, methodName, submissionOf, toldReference } from './particulars.ts';
+import { DECISION, openPayment, stepLine, steps, wayToPayment } from './open-payment.ts';
+import { addressOfPayment, type People, peopleFor } from './panel.ts';
+import { METHOD_TYPES, methodName, submissionOf } from './particulars.ts';
 import { type Filtering, filterForm, filteringOf, queuePlaceOf, writtenPlace } from './queue-filter.ts';
+import { queueRows } from './queue-rows.ts';
 
 const PAGE = 50;
+/** Where the payment that is open is on another page, the list begins this many payments before it. */
+const IN_FRONT = 5;
+/** What is open, in the page. */
+const OPEN = 'open';
 
 export async function queuePage(context: ReviewContext): Promise<Outcome> {
-  const { database, query } = context;
+  const { database, query, say } = context;
   const filtering = await filteringOf(context);
   const isFiltered = Object.keys(filtering.asked).length > 0;
-  const [found, matching, total, open, done] = await Promise.all([
-    listQueue(database, filtering.filter, queuePlaceOf(query.get('after')), PAGE + 1),
+  const asked = await paymentNamed(context, 'open');
+  const begins = queuePlaceOf(query.get('after')) ?? (asked && (await inFrontOf(context, filtering, asked)));
+  const [found, matching, total, done] = await Promise.all([
+    listQueue(database, filtering.filter, begins, PAGE + 1),
     isFiltered ? countQueue(database, filtering.filter) : undefined,
     context.figures.waiting(),
-    paymentNamed(context, 'open'),
     doneNotice(context),
   ]);
   const shown = found.slice(0, PAGE);
+  const open = asked ?? shown[0];
   const people = await peopleFor(context, [...shown, ...(open ? [open] : [])]);
-  const detail = open && (await openPane(context, open, people, filtering));
-  const next = found.length > PAGE ? queuePlace(shown.at(-1)!) : undefined;
-  const list =
-    shown.length === 0
-      ? await emptyList(context, people.names, filtering, total.count)
-      : html`${figures(context, matching ?? total, isFiltered)}
-${table(context, shown, people, filtering, open?.id)}
-${links(context, filtering, next && writtenPlace(next))}`;
+  const count = matching ?? total;
+  const place: ListPlace = { context, filtering, shown, begins, hasMore: found.length > PAGE, count };
+  const isOpen = asked !== undefined;
+  const detail = open && (await openPane(place, open, people, done));
   const { fault, merchantFault } = filtering;
   const faults = {
     ...(merchantFault !== undefined && { 'filter-merchant': merchantFault }),
     ...(fault !== undefined && { 'filter-minimum': fault }),
   };
   const currencies = [...new Set(total.sums.map(({ currency }) => currency))];
-  const content = html`${done}
-<div class="queue-head"><h1>Queue</h1>
-${filterForm(context, filtering, { methods: methodsOf(total.methods, shown), currencies })}</div>
-<div class="panes${detail && ' open'}">
-<div class="list">
-${newsLine(context, filtering, shown, total)}
-${list}
-</div>
-${detail}
-</div>`;
-  return { title: 'Queue', content, place: '/queue', faults, status: 200 };
+  const known = { methods: methodsOf(context, total.methods, shown), currencies };
+  const heading = say`To review`;
+  const title = isOpen
+    ? html`<h2 id="list-heading">${heading}</h2>`
+    : html`<h1 id="list-heading">${heading}</h1>`;
+  const content = html`<section class="list" aria-labelledby="list-heading">
+<header>
+<div class="over">${title}${newsLine(place, total)}</div>
+${figures(context, count, isFiltered)}
+${filterForm(context, filtering, known)}
+</header>
+<div class="rows">${!detail && done}${
+    shown.length === 0
+      ? await emptyList(context, people.names, filtering, total.count)
+      : html`${await rowsOf(place, people, open)}
+${links(place)}`
+  }</div>
+${keysLine(context)}
+</section>
+${detail && html`<article class="one" id="${OPEN}" tabindex="-1" aria-label="${say`The open payment`}">\n${detail}\n</article>`}`;
+  const what = isOpen ? `${context.money(open!.amount_minor, open!.currency)} – ` : '';
+  return {
+    title: what + heading,
+    content,
+    place: '/queue',
+    layout: 'panes',
+    isOpen,
+    skip: open && { to: DECISION, text: say`Skip to the decision` },
+    faults,
+    status: 200,
+  };
+}
+
+/** The payment that is open beside the list. Its heading is the page's own if the address names it. */
+async function openPane(
+  place: ListPlace,
+  payment: Payment,
+  people: People,
+  done: Html | undefined,
+): Promise<Html> {
+  const { context } = place;
+  const { query } = context;
+  const ways = stepLine(context, payment, people, {
+    back: back(place, payment),
+    steps: await stepsAround(place, payment),
+  });
+  const level = query.get('open') === payment.id ? 1 : 2;
+  const carried = carriedFrom(query, 'queue');
+  return openPayment(context, { payment, people, level, on: 'queue', carried, ways, done });
+}
+
+/** The rows of the list, each with what is known of it at a glance. */
+async function rowsOf(place: ListPlace, people: People, open: Payment | undefined): Promise<Html> {
+  const { context, shown } = place;
+  const looks = await context.figures.looks(shown);
+  const to = (id: string) => addressOf(place, { open: id });
+  return queueRows(context, shown, people, { open: open?.id, looks, to });
+}
+
+/** A page of the list: what is on it, and what it comes to. */
+interface ListPlace {
+  context: ReviewContext;
+  filtering: Filtering;
+  shown: readonly Payment[];
+  /** Behind which payment it begins. */
+  begins: QueuePlace | undefined;
+  hasMore: boolean;
+  count: QueueCount;
+}
+
+/** The place that a list with `open` on it begins behind: undefined if its first page has it, or if it is in none. */
+async function inFrontOf(
+  { database }: ReviewContext,
+  { filter }: Filtering,
+  open: Payment,
+): Promise<QueuePlace | undefined> {
+  if (open.status !== 'requires_review') return undefined;
+  const before = await listBefore(database, filter, queuePlace(open), PAGE);
+  return before.length < PAGE ? undefined : before[IN_FRONT];
+}
+
+/** The links to the payments before and behind the open one; null if it is not in the list. */
+async function stepsAround(
+  { context, filtering, shown, begins, count, hasMore }: ListPlace,
+  open: Payment,
+): Promise<Html | null> {
+  const at = shown.findIndex(({ id }) => id === open.id);
+  if (at === -1) return null;
+  const { database } = context;
+  const { filter } = filtering;
+  const [before] =
+    at > 0 ? [shown[at - 1]] : begins ? await listBefore(database, filter, queuePlace(open), 1) : [];
+  const [behind] =
+    at + 1 < shown.length
+      ? [shown[at + 1]]
+      : hasMore
+        ? await listQueue(database, filter, queuePlace(open), 1)
+        : [];
+  const inFront = begins ? 1 + (await countBefore(database, filter, begins)) : 0;
+  const to = (one: { id: string } | undefined, isHere: boolean) =>
+    one &&
+    `${context.address('/queue', { ...filtering.asked, after: isHere ? after(context) : undefined, open: one.id })}#${OPEN}`;
+  return steps(context, {
+    before: to(before, at > 0),
+    behind: to(behind, at + 1 < shown.length),
+    at: inFront + at + 1,
+    of: count.count,
+  });
+}
+
+const after = ({ query }: ReviewContext) => query.get('after') ?? undefined;
+
+/** The way back to the list, which narrow screens show alone, and to the payment's own page. */
+function back({ context, filtering, count }: ListPlace, open: Payment): Html {
+  const to = context.address('/queue', { ...filtering.asked, after: after(context) });
+  const own = wayToPayment(context, open, carriedFrom(context.query, 'queue'));
+  return html`<a class="back" href="${to}">← ${context.say`All ${count.count}`}</a>${own}`;
 }
 
 /** The link that shows the list anew. The script says behind it how many were sent after all that the list is made of. */
-function newsLine(
-  context: ReviewContext,
-  filtering: Filtering,
-  shown: readonly Payment[],
-  { newest }: QueueCount,
-): Html {
-  const { address, query } = context;
-  const after = Math.max(newest ?? 0, ...shown.map((payment) => queuePlace(payment).since));
-  const refreshed = addressOf(context, filtering, {
-    after: query.get('after') ?? undefined,
-    open: query.get('open') ?? undefined,
-  });
-  const news = address('/queue/new', { ...filtering.asked, sent_after: String(after) });
-  return html`<p class="ways"><a href="${refreshed}">Refresh</a> <span role="status" data-news="${news}"></span></p>`;
+function newsLine(place: ListPlace, { newest }: QueueCount): Html {
+  const { context, filtering, shown } = place;
+  const { address, query, say } = context;
+  const sent = Math.max(newest ?? 0, ...shown.map((payment) => queuePlace(payment).since));
+  const refreshed = addressOf(place, { open: query.get('open') ?? undefined });
+  const news = address('/queue/new', { ...filtering.asked, sent_after: String(sent) });
+  const texts = html`data-one="${say`1 new payment`}" data-more="${say`${'{n}'} new payments`}"`;
+  return html`<p><span role="status" data-news="${news}" ${texts}></span> <a href="${refreshed}">${say`Refresh`}</a></p>`;
 }
 
 /** How many payments the filters let through that were sent after a moment: what the script asks for. */
@@ -91,112 +199,61 @@ export async function newInQueue(context: ReviewContext): Promise<Outcome> {
   return { stream: Readable.from([String(count)]), type: 'text/plain; charset=utf-8', name: 'new.txt' };
 }
 
-function addressOf(
-  { address }: ReviewContext,
-  { asked }: Filtering,
-  more: Record<string, string | undefined>,
-): string {
-  return address('/queue', { ...asked, ...more });
+/** An address of this page of the list. What is open has the focus, so that reading goes on there. */
+function addressOf({ context, filtering }: ListPlace, { open }: { open: string | undefined }): string {
+  const to = context.address('/queue', { ...filtering.asked, after: after(context), open });
+  return open === undefined ? to : `${to}#${OPEN}`;
 }
 
-/** How many there are, what they come to, and how long the oldest waits. */
-function figures(context: ReviewContext, { count, sums, oldest }: QueueCount, isFiltered = false): Html {
-  const payments = count === 1 ? 'payment' : 'payments';
-  const match = isFiltered && (count === 1 ? ' matches' : ' match');
-  return html`<p class="figures"><strong>${count}</strong> ${payments}${match}${sums.map(
+/** How many there are, and what they come to. */
+function figures(context: ReviewContext, { count, sums }: QueueCount, isFiltered: boolean): Html {
+  const { say, money } = context;
+  const payments = isFiltered
+    ? say.count(count, '{n} payment matches', '{n} payments match')
+    : say.count(count, '{n} payment', '{n} payments');
+  return html`<p class="figures">${payments}${sums.map(
     ({ currency, mode, amount_minor }) =>
-      html` · <bdi>${context.money(amount_minor, currency)}</bdi>${mode === 'test' && ' test'}`,
-  )}${oldest !== null && html` · oldest ${age(context, oldest)}`}</p>`;
+      html` · <bdi>${money(amount_minor, currency)}</bdi>${mode === 'test' && ` ${say`test`}`}`,
+  )}</p>`;
 }
 
-function table(
-  context: ReviewContext,
-  payments: readonly Payment[],
-  people: People,
-  filtering: Filtering,
-  open: string | undefined,
-): Html {
-  const after = context.query.get('after') ?? undefined;
-  return html`<table class="queue">
-<thead><tr>
-<th scope="col">Age</th><th scope="col" class="number">Amount</th><th scope="col">Merchant</th><th scope="col">Customer</th>
-<th scope="col" class="extra">Method</th><th scope="col" class="extra">Reference</th>
-<th scope="col" class="extra">Transfer reference</th><th scope="col" class="extra">Claimed by</th>
-</tr></thead>
-<tbody>${payments.map((payment) => {
-    const { id, mode, merchant_name, merchant_reference } = payment;
-    const told = toldReference(payment);
-    const transfer = told && literal(grouped(told));
-    const link = addressOf(context, filtering, { after, open: id });
-    const amount = context.money(payment.amount_minor, payment.currency);
-    const current = id === open && html` aria-current="true"`;
-    const money = html`<bdi${isLong(amount) && html` class="long"`}>${amount}</bdi>`;
-    const tag = mode === 'test' && html` <span class="tag">Test</span>`;
-    return html`<tr${id === open && html` class="open"`}>
-<td data-label="Age">${age(context, queuePlace(payment).since)}</td>
-<td data-label="Amount" class="number"><a href="${link}" data-key-row${current}>${money}</a>${tag}${seen(context, payment)}</td>
-<td data-label="Merchant">${said(merchant_name)}</td>
-<td data-label="Customer">${said(customerName(payment) ?? '–')}</td>
-<td data-label="Method" class="extra">${said(methodName(payment) ?? '–')}</td>
-<td data-label="Reference" class="extra${merchant_reference === null && ' none'}">${said(merchant_reference ?? '–')}</td>
-<td data-label="Transfer reference" class="extra${told === null && ' none'}">${transfer ?? '–'}</td>
-${claimCell(context, payment, people)}</tr>
-`;
-  })}</tbody>
-</table>`;
-}
-
-/** Money that arrived for a payment under review: on which day, and whether it is what was asked for. */
-function seen(context: ReviewContext, payment: Payment): Html | null {
-  const last = arrivalsOf(payment).at(-1);
-  if (!last) return null;
-  const more = receivedSoFar(payment) - payment.amount_minor;
-  const difference = html`<bdi>${context.money(Math.abs(more), payment.currency)}</bdi> ${more < 0 ? 'less' : 'more'}`;
-  const day = last.received_on === '' ? '' : `, ${dayInWords(last.received_on)}`;
-  return html`<p class="hint">Money seen${day}, ${more === 0 ? 'exact' : difference}</p>`;
-}
-
-function claimCell(context: ReviewContext, payment: Payment, people: People): Html {
-  const claim = claimOf(payment, context.now);
-  const isHalf = awaitsSecond(payment, people.barred);
-  const who = claim ? nameOf(context, people.names, claim.by) : '–';
-  const half = isHalf && html` <span class="tag">1 of 2</span>`;
-  return html`<td data-label="Claimed by" class="extra${claim || isHalf ? ' claimed' : ' none'}">${who}${half}</td>`;
+/** The keys of the page; the script shows them, which alone makes letters keys. */
+function keysLine({ keys, say }: ReviewContext): Html | null {
+  if (!keys) return null;
+  const line = (letters: string, what: string) =>
+    html`<span>${[...letters].map((letter) => html`<kbd>${letter}</kbd> `)}${what}</span>`;
+  const lines = [
+    line('JK', say`move`),
+    line('O', say`open`),
+    line('NP', say`next, previous`),
+    line('AR', say`decide`),
+    line('?', say`all keys`),
+  ];
+  return html`<p class="keys-line" aria-hidden="true" data-with-script hidden>${lines}</p>`;
 }
 
 /** The ways to pay by their ids, and what they were called when customers chose them. */
-function methodsOf(ids: readonly string[], payments: readonly Payment[]): [string, string][] {
+function methodsOf(
+  { say }: ReviewContext,
+  ids: readonly string[],
+  payments: readonly Payment[],
+): [string, string][] {
   const names = new Map<string, string>();
   for (const payment of payments) {
     const id = submissionOf(payment)?.method;
-    if (id !== undefined) names.set(id, methodName(payment)!);
+    if (id !== undefined) names.set(id, methodName(payment, say)!);
   }
-  return ids.toSorted().map((id) => [id, names.get(id) ?? METHOD_TYPES[id] ?? id]);
+  return ids.toSorted().map((id) => [id, names.get(id) ?? say.of(METHOD_TYPES[id] ?? id)]);
 }
 
-function links(context: ReviewContext, filtering: Filtering, next: string | undefined): Html | null {
-  const to = (place: { after?: string }) => addressOf(context, filtering, place);
+function links({ context, filtering, begins, hasMore, shown }: ListPlace): Html | null {
+  const { say, address } = context;
+  const to = (from?: string) => address('/queue', { ...filtering.asked, after: from });
   return pager(
-    context.query.has('after') && ['First', to({})],
-    next !== undefined && ['Next', to({ after: next })],
-    'Pages of the queue',
+    begins !== undefined && [say`First`, to()],
+    hasMore && [say`Next`, to(writtenPlace(queuePlace(shown.at(-1)!)))],
+    say`Pages of the queue`,
   );
-}
-
-async function openPane(
-  context: ReviewContext,
-  payment: Payment,
-  people: People,
-  filtering: Filtering,
-): Promise<Html> {
-  const after = context.query.get('after') ?? undefined;
-  const place = { on: 'queue', carried: carriedFrom(context.query, 'queue') } as const;
-  return html`<article class="detail" aria-label="The payment that is open">
-<p class="ways"><a href="${addressOf(context, filtering, { after })}">Close</a>
-<a href="${addressOfPayment(context, payment.id, place.carried)}">Payment and its history</a></p>
-${heading(context, payment, 'h2')}
-${await panel(context, payment, people, place)}
-</article>`;
 }
 
 async function emptyList(
@@ -205,16 +262,19 @@ async function emptyList(
   { asked }: Filtering,
   waiting: number,
 ): Promise<Html> {
+  const { say, address } = context;
   const isFiltered = Object.keys(asked).length > 0;
   if (asked.q !== undefined)
-    return html`<div class="empty"><p>Nothing in the queue matches this search.</p>
-<p><a href="${context.address('/payments', { q: asked.q })}">Search all payments</a></p></div>`;
+    return html`<div class="empty"><p>${say`No payment in the queue matches this search.`}</p>
+<p><a href="${address('/payments', { q: asked.q })}">${say`Search all payments`}</a></p></div>`;
   if (waiting > 0) {
-    const what = isFiltered ? 'Nothing in the queue matches these filters.' : 'Nothing more in the queue.';
-    return html`<div class="empty"><p>${what}</p><p><a href="${context.address('/queue')}">Show all ${waiting}</a></p></div>`;
+    const what = isFiltered
+      ? say`No payment in the queue matches these filters.`
+      : say`No more payments in the queue.`;
+    return html`<div class="empty"><p>${what}</p><p><a href="${address('/queue')}">${say`Show all ${waiting}`}</a></p></div>`;
   }
   const last = await context.figures.lastDecision();
-  return html`<div class="empty"><p>Nothing to review.${last && html` ${await lastDecisionLine(context, last, names)}`}</p></div>`;
+  return html`<div class="empty"><p>${say`Nothing to review.`}${last && html` ${await lastDecisionLine(context, last, names)}`}</p></div>`;
 }
 
 /** The time of the last decision, and who made it. */
@@ -223,7 +283,10 @@ export async function lastDecisionLine(
   { at, by, payment }: LastDecision,
   known: Names,
 ): Promise<Html> {
+  const { say } = context;
   const names = by === null || known.has(by) ? known : await namesOf(context.database, [by]);
-  const who = by !== null && html` by ${nameOf(context, names, by)}`;
-  return html`<a href="${addressOfPayment(context, payment)}">Last decision</a> ${age(context, at)} ago${who}.`;
+  const link = html`<a href="${addressOfPayment(context, payment)}">${say`Last decision`}</a>`;
+  return by === null
+    ? say.html`${link} ${age(context, at)} ago.`
+    : say.html`${link} ${age(context, at)} ago by ${nameOf(context, names, by)}.`;
 }

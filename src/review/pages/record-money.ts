@@ -1,6 +1,6 @@
 // Recording money that arrived for a pending, expired or cancelled payment: a page that asks how much, when and by which reference.
 
-import { type Faults, field, moment, notice, rows, said } from '../../administrators/pages/parts.ts';
+import { type Faults, field, moment, notice, pairs, said } from '../../administrators/pages/parts.ts';
 import { questionPage } from '../../administrators/pages/question-page.ts';
 import type { Outcome } from '../../administrators/pages/route.ts';
 import { OperationalError } from '../../lib/errors.ts';
@@ -14,10 +14,9 @@ import { dayInWords } from '../told.ts';
 import type { ReviewContext } from './context.ts';
 import { paymentOf } from './decision.ts';
 import { bankReferenceField, type Filled, noteField, wording } from './decision-form.ts';
-import { instructionsFor } from './evidence.ts';
 import { carriedBy } from './list-place.ts';
 import { addressOfPayment, heading } from './panel.ts';
-import { transferRows } from './particulars.ts';
+import { instructionsFor, transferRows } from './particulars.ts';
 
 export async function recordPage(context: ReviewContext): Promise<Outcome> {
   const payment = await paymentOf(context);
@@ -42,28 +41,29 @@ async function asking(
   await refuseOtherStatus(context.database, context, payment, 'record');
   const instructions = await instructionsFor(context, payment);
   const isStale = filled.version !== undefined && filled.version !== String(payment.version);
-  const changed = refusal ?? (isStale ? 'The payment has changed since you looked at it.' : undefined);
+  const { say } = context;
+  const changed = refusal ?? (isStale ? say`The payment has changed since you looked at it.` : undefined);
   const version = String(payment.version);
   const carried = carriedBy(context);
   const page = questionPage(context, {
-    title: 'Record money for this payment',
+    title: say`Record money for this payment`,
     place: '/payments',
-    heading: html`Record money for this payment`,
-    lead: html`${changed && notice(html`<p>${changed} Nothing was recorded yet.</p>`, 'warn')}
+    heading: html`${say`Record money for this payment`}`,
+    lead: html`${changed && notice(html`<p>${changed} ${say`Nothing was recorded yet.`}</p>`, 'warn')}
 ${heading(context, payment, 'h2')}
-${rows([
-  ...(instructions ? transferRows(instructions) : []),
-  ['Merchant’s reference', payment.merchant_reference && said(payment.merchant_reference)],
-  ['Created', moment(context, payment.created_at)],
-  ['Pay by', html`<time datetime="${payment.pay_by}">${dayInWords(payment.pay_by)}</time>`],
-  ['The link ends', moment(context, payment.expires_at)],
+${pairs([
+  ...(instructions ? transferRows(context, instructions) : []),
+  [say`Order`, payment.merchant_reference && said(payment.merchant_reference)],
+  [say`Created`, moment(context, payment.created_at)],
+  [say`Pay by`, html`<time datetime="${payment.pay_by}">${dayInWords(payment.pay_by, say)}</time>`],
+  [say`Link ends`, moment(context, payment.expires_at)],
 ])}
-<p>For money that came although the customer never said so, or after the payment had ended. The payment then waits for review.</p>`,
+<p>${say`Use this for money that arrived although the customer never said so, or after the payment had ended. The payment then waits for review.`}</p>`,
     path: `/payments/${payment.id}/record`,
     query: carried,
     fields: html`<input type="hidden" name="version" value="${version}">
 ${fieldsOf(context, payment, filled, faults)}`,
-    button: 'Record the money',
+    button: say`Record the money`,
     back: addressOfPayment(context, payment.id, carried),
     faults,
   });
@@ -71,25 +71,26 @@ ${fieldsOf(context, payment, filled, faults)}`,
 }
 
 function fieldsOf(
-  { money }: ReviewContext,
+  context: ReviewContext,
   { amount_minor, currency }: Payment,
   filled: Filled,
   faults: Faults,
 ): Html {
+  const { money, say } = context;
   return html`${field({
     name: 'amount',
-    label: `Amount that arrived, in ${currency}`,
-    hint: `As on the bank statement. ${money(amount_minor, currency)} was asked for; it may be less or more.`,
+    label: say`Amount that arrived, in ${currency}`,
+    hint: say`As on the bank statement. ${money(amount_minor, currency)} was asked for; it may be less or more.`,
     value: filled.amount ?? '',
     fault: faults.amount,
     attributes: { inputmode: 'decimal', dir: 'ltr' },
   })}${field({
     name: 'received_on',
-    label: 'Day on which it arrived',
+    label: say`Day on which it arrived`,
     value: filled.received_on ?? '',
     fault: faults.received_on,
     attributes: { type: 'date', dir: 'ltr' },
-  })}${bankReferenceField(filled, faults)}${noteField(filled, faults)}`;
+  })}${bankReferenceField(context, filled, faults)}${noteField(context, filled, faults)}`;
 }
 
 export async function takeRecord(context: ReviewContext): Promise<Outcome> {
@@ -98,7 +99,7 @@ export async function takeRecord(context: ReviewContext): Promise<Outcome> {
   const { id, currency } = payment;
   const filled: Filled = Object.fromEntries(form);
   if (filled.version === undefined)
-    return asking(context, payment, { filled, refusal: 'Look at the payment again.' });
+    return asking(context, payment, { filled, refusal: context.say`Look at the payment again.` });
   const { amount = '', received_on, bank_reference, note, version } = filled;
   const minor = parseTypedAmount(amount);
   const values = {
@@ -109,7 +110,8 @@ export async function takeRecord(context: ReviewContext): Promise<Outcome> {
     version,
   };
   const parsed = parseReceivedMoney(values, currency, now);
-  if ('faults' in parsed) return asking(context, payment, { filled, faults: worded(parsed.faults, filled) });
+  if ('faults' in parsed)
+    return asking(context, payment, { filled, faults: worded(context, parsed.faults, filled) });
   try {
     await journal.commit(
       (transaction) => recordMoney(transaction, principal, id, parsed.value, request.id),
@@ -128,11 +130,12 @@ export async function takeRecord(context: ReviewContext): Promise<Outcome> {
 }
 
 /** The faults in words that say what to do. */
-function worded(faults: Faults, { amount, received_on }: Filled): Faults {
-  const words: Record<string, string> = { ...wording(faults) };
-  if (faults.amount && !amount?.trim()) words.amount = 'Enter the amount that arrived';
+function worded(context: ReviewContext, faults: Faults, { amount, received_on }: Filled): Faults {
+  const { say } = context;
+  const words: Record<string, string> = { ...wording(context, faults) };
+  if (faults.amount && !amount?.trim()) words.amount = say`Enter the amount that arrived`;
   else if (faults.amount && parseTypedAmount(amount!) === undefined)
-    words.amount = 'Amount must be a number like 49.90';
-  if (faults.received_on && !received_on?.trim()) words.received_on = 'Enter the day on which it arrived';
+    words.amount = say`Amount must be a number like 49.90`;
+  if (faults.received_on && !received_on?.trim()) words.received_on = say`Enter the day on which it arrived`;
   return words;
 }

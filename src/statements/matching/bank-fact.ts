@@ -1,7 +1,8 @@
 // The fact that the bank's statement shows the money of a payment.
 
+import { ENGLISH, type Say } from '../../lib/phrases.ts';
 import type { Payment } from '../../payments/payment.ts';
-import type { Fact, WriteMoney } from '../../review/fact.ts';
+import type { Fact, SeenLine, WriteMoney } from '../../review/fact.ts';
 import { arrivalsOf } from '../../review/review.ts';
 import { dayInWords } from '../../review/told.ts';
 import type { Reader } from '../../store/database.ts';
@@ -14,6 +15,7 @@ export async function onStatement(
   database: Reader,
   payment: Payment,
   money: WriteMoney,
+  say: Say = ENGLISH,
 ): Promise<Fact | undefined> {
   const { id, amount_minor, currency } = payment;
   const lines = await linesOfPayments(database, [id]);
@@ -24,24 +26,33 @@ export async function onStatement(
   const more = sumOf(credits) - sumOf(debits) - amount_minor;
   const whole = lines.find(isPart);
   const payers = [...new Set(credits.flatMap((line) => bankLine(line).counterparty.name ?? []))];
-  const from = payers.length > 0 ? `, from ${payers.map((name) => `“${name}”`).join(', ')}` : '';
-  const difference = `${money(Math.abs(more), currency)} ${more < 0 ? 'less' : 'more'} than was asked for`;
-  const [arrived, back] = [
+  const from = payers.map((name) => `“${name}”`).join(', ');
+  const [arrived, back] = [money(sumOf(credits), currency), money(sumOf(debits), currency)];
+  const days = daysOf(credits, say);
+  const parts = [
     credits.length > 0 &&
-      `${money(sumOf(credits), currency)} stands on the bank statement of ${daysOf(credits)}${from}`,
-    debits.length > 0 && `${money(sumOf(debits), currency)} went back on ${daysOf(debits)}`,
+      (from === ''
+        ? say`${arrived} stands on the bank statement of ${days}`
+        : say`${arrived} stands on the bank statement of ${days}, from ${from}`),
+    debits.length > 0 && say`${back} went back on ${daysOf(debits, say)}`,
   ];
+  const difference = money(Math.abs(more), currency);
   // What was recorded by hand besides is a fact of its own.
-  const compared = byHand > 0 ? '' : `: ${more === 0 ? 'exactly what was asked for' : difference}`;
+  const compared =
+    byHand > 0
+      ? ''
+      : more === 0
+        ? `: ${say`exactly what was asked for`}`
+        : `: ${more < 0 ? say`${difference} less than was asked for` : say`${difference} more than was asked for`}`;
   const due =
-    more > 0 && byHand === 0 ? ` Return ${money(more, currency)} to ${returnedTo(credits.at(-1)!)}.` : '';
+    more > 0 && byHand === 0 ? ` ${say`Return ${difference} to ${returnedTo(credits.at(-1)!, say)}.`}` : '';
   return {
     kind: 'on_statement',
     tone: more === 0 && debits.length === 0 ? 'plain' : 'notice',
-    text: `${[arrived, back].filter(Boolean).join(', and ')}${compared}.${due}`,
+    text: `${parts.filter(Boolean).join(`, ${say`and`} `)}${compared}.${due}`,
     basis: whole
-      ? `An administrator matched a part of the line of ${money(whole.part_of_minor!, currency)} with this payment.`
-      : 'An administrator matched the line of the statement with this payment.',
+      ? say`An administrator matched a part of the line of ${money(whole.part_of_minor!, currency)} with this payment.`
+      : say`An administrator matched the line of the statement with this payment.`,
   };
 }
 
@@ -49,12 +60,31 @@ const sumOf = (some: readonly { amount_minor: number }[]) =>
   some.reduce((sum, { amount_minor }) => sum + amount_minor, 0);
 
 /** The days of lines, each once. */
-const daysOf = (lines: readonly KeptLine[]) =>
-  [...new Set(lines.map(({ day }) => (day === '' ? 'no day' : dayInWords(day))))].join(', ');
+const daysOf = (lines: readonly KeptLine[], say: Say) =>
+  [...new Set(lines.map(({ day }) => (day === '' ? say`no day` : dayInWords(day, say))))].join(', ');
 
 /** Whom to return money to, as the bank names the payer of a line. */
-function returnedTo(line: KeptLine): string {
+function returnedTo(line: KeptLine, say: Say): string {
   const { name, account } = bankLine(line).counterparty;
   const named = [name && `“${name}”`, account].filter(Boolean).join(', ');
-  return named === '' ? 'its payer' : named;
+  return named === '' ? say`its payer` : named;
+}
+
+/** The lines of a payment as they are held beside what was asked for and what the customer said. */
+export async function seenOnStatement(database: Reader, paymentId: string): Promise<SeenLine[]> {
+  const lines = await linesOfPayments(database, [paymentId]);
+  return lines.map((line) => {
+    const { references, text, counterparty } = bankLine(line);
+    const { id, amount_minor, direction, day } = line;
+    const reference = references.creditor ?? text;
+    const { name, account } = counterparty;
+    return {
+      id,
+      amount_minor: direction === 'debit' ? -amount_minor : amount_minor,
+      day,
+      reference,
+      name,
+      account,
+    };
+  });
 }

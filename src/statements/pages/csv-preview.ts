@@ -16,8 +16,8 @@ import {
 } from '#bank-statements';
 import { filterChoice, filterField } from '../../administrators/pages/filters.ts';
 import { type Faults, literal, notice, said } from '../../administrators/pages/parts.ts';
-import { counted } from '../../lib/counted.ts';
 import { attributes, type Html, html } from '../../lib/html.ts';
+import { phrase } from '../../lib/phrases.ts';
 import { records } from '../../web/markup/table.ts';
 import type { StatementContext } from './context.ts';
 import { csvField, type Upload } from './csv-form.ts';
@@ -31,23 +31,23 @@ export interface CsvPreview extends Upload {
 
 const FAULTS_SHOWN = 10;
 const LABELS: Record<CsvChoice, string> = {
-  dates: 'Days are written',
-  decimal: 'The mark of cents',
-  sign: 'Money out is marked by',
-  delimiter: 'Columns are separated by',
-  quote: 'Texts stand in',
+  dates: phrase('Date format'),
+  decimal: phrase('Decimal separator'),
+  sign: phrase('Money out is marked by'),
+  delimiter: phrase('Columns are separated by'),
+  quote: phrase('Text is quoted with'),
 };
 
 const seenOf = ({ read }: CsvPreview): CsvSeen => read.csv![0]!;
 
 /** What has to be answered, by the field that answers it. */
-export function previewFaults(previews: readonly CsvPreview[]): Faults {
+export function previewFaults({ say }: StatementContext, previews: readonly CsvPreview[]): Faults {
   const faults: Record<string, string> = {};
   for (const [index, preview] of previews.entries()) {
     const { questions, account } = seenOf(preview);
     for (const { key, text } of questions) faults[csvField(index, key)] ??= text;
     if (preview.said !== undefined && preview.said.account === undefined && Object.keys(account).length === 0)
-      faults[csvField(index, 'account')] = 'Choose the account: the file does not name it';
+      faults[csvField(index, 'account')] = say`Choose the account: the file does not name it`;
   }
   return faults;
 }
@@ -62,6 +62,7 @@ export function previewFields(
 }
 
 function previewOf(context: StatementContext, preview: CsvPreview, index: number, faults: Faults): Html {
+  const { say } = context;
   const { name, content, read } = preview;
   const seen = seenOf(preview);
   const hidden = {
@@ -71,49 +72,65 @@ function previewOf(context: StatementContext, preview: CsvPreview, index: number
     'quote-before': seen.layout.quote,
   };
   const field = (what: string) => csvField(index, what);
-  const none = seen.questions.length > 0 ? 'Choose' : 'The file does not need it';
+  const none = seen.questions.length > 0 ? say`Choose` : say`The file does not need it`;
   const choice = (key: CsvChoice) => {
     const [id, chosen] = [field(key), seen.layout[key]];
     const words = Object.entries(CSV_CHOICES[key]);
-    return filterChoice(id, LABELS[key], words, chosen, faults[id], id, chosen === undefined ? none : null);
+    return filterChoice(
+      id,
+      say.of(LABELS[key]),
+      words,
+      chosen,
+      faults[id],
+      id,
+      chosen === undefined ? none : null,
+    );
   };
   const count = read.statements.reduce((sum, one) => sum + one.lines.length, 0);
   return html`<section class="block" aria-labelledby="${field('heading')}"><h2 id="${field('heading')}">${literal(name)}</h2>
 ${Object.entries(hidden).map(
   ([what, value]) => html`<input${attributes({ type: 'hidden', name: field(what), value })}>`,
-)}<p>${readAs(seen)}</p>
+)}<p>${readAs(context, seen)}</p>
 <div class="filters"><div class="fields">${accountChoice(context, preview, index, faults)}${choice('dates')}${choice('decimal')}${choice('sign')}${filterField(
     field('currency'),
-    'Currency, where a line names none',
+    say`Currency, where a line names none`,
     seen.layout.currency,
     faults[field('currency')],
     { maxlength: '3', autocapitalize: 'characters' },
     field('currency'),
-  )}${choice('delimiter')}${choice('quote')}${statusChoices(preview, index, faults)}${encodingChoice(preview, index)}</div></div>
-${columnTable(seen, index, faults)}
-<h3>How its lines are read</h3>
-${count === 0 ? html`<p>${noLines(seen)}</p>` : read.statements.map((one) => lineTable(context, one))}
-${faultList(read)}</section>
+  )}${choice('delimiter')}${choice('quote')}${statusChoices(context, preview, index, faults)}${encodingChoice(context, preview, index)}</div></div>
+${columnTable(context, seen, index, faults)}
+<h3>${say`How its lines are read`}</h3>
+${count === 0 ? html`<p>${noLines(context, seen)}</p>` : read.statements.map((one) => lineTable(context, one))}
+${faultList(context, read)}</section>
 `;
 }
 
-const noLines = ({ questions }: CsvSeen) =>
-  questions.length > 0 ? 'They are shown once the questions above are answered.' : 'The file has no lines.';
+const noLines = ({ say }: StatementContext, { questions }: CsvSeen) =>
+  questions.length > 0
+    ? say`They are shown once the questions above are answered.`
+    : say`The file has no lines.`;
 
-function readAs({ profile, isRemembered, headerLine, layout, sample }: CsvSeen): Html {
+function readAs(
+  { say }: StatementContext,
+  { profile, isRemembered, headerLine, layout, sample }: CsvSeen,
+): Html {
   const groups = thousandsMark(sample.flat(), layout.decimal);
   const how =
     profile === undefined
-      ? html`Read by what stands in it`
-      : html`Read as an export of <strong>${profile}</strong>`;
-  const where = headerLine === undefined ? 'no names of columns' : `names of columns in line ${headerLine}`;
-  return html`${how}: ${where}${groups && html`, thousands with “${groups}”`}. ${
-    isRemembered ? 'You confirmed it before.' : 'Look whether it is right: it is remembered for the account.'
+      ? html`${say`Recognised by its content`}`
+      : say.html`Recognised as an export of ${html`<strong>${profile}</strong>`}`;
+  const where =
+    headerLine === undefined ? say`no names of columns` : say`names of columns in line ${headerLine}`;
+  return html`${how}: ${where}${groups && html`, ${say`thousands with “${groups}”`}`}. ${
+    isRemembered
+      ? say`You confirmed this before.`
+      : say`Check whether this is right: it is remembered for the account.`
   }`;
 }
 
 function accountChoice(
-  { offer }: StatementContext,
+  { offer, say }: StatementContext,
   preview: CsvPreview,
   index: number,
   faults: Faults,
@@ -122,7 +139,7 @@ function accountChoice(
   const id = csvField(index, 'account');
   const named = account.iban ?? account.other;
   if (named !== undefined)
-    return html`<div class="field"><span>Account</span><span>${literal(named)}</span></div>`;
+    return html`<div class="field"><span>${say`Account`}</span><span>${literal(named)}</span></div>`;
   const accounts = offer.settings.flatMap(({ accounts }) =>
     accounts.map(({ iban, holder, rows }) => {
       const value = iban?.replaceAll(' ', '') ?? (rows ?? []).map((row) => row.value).join('/');
@@ -130,11 +147,17 @@ function accountChoice(
     }),
   );
   const chosen = preview.said?.account;
-  return filterChoice(id, 'Account', accounts, chosen, faults[id], id, 'Choose');
+  return filterChoice(id, say`Account`, accounts, chosen, faults[id], id, say`Choose`);
 }
 
 /** A row for each column: its name, what stands in it, and what it holds. */
-function columnTable({ names, sample, layout }: CsvSeen, index: number, faults: Faults): Html {
+function columnTable(
+  context: StatementContext,
+  { names, sample, layout }: CsvSeen,
+  index: number,
+  faults: Faults,
+): Html {
+  const { say } = context;
   const roleOf = (name: string) =>
     Object.entries(layout.columns).find(([, held]) => held.includes(name))?.[0];
   const fault = faults[csvField(index, 'columns')];
@@ -143,48 +166,56 @@ function columnTable({ names, sample, layout }: CsvSeen, index: number, faults: 
     sample: [...new Set(sample.map((cells) => cells[place] ?? '').filter((cell) => cell !== ''))].slice(0, 2),
     role: roleOf(name),
   }));
-  return html`<h3 id="${csvField(index, 'columns')}" tabindex="-1">What the columns hold</h3>
+  return html`<h3 id="${csvField(index, 'columns')}" tabindex="-1">${say`What the columns hold`}</h3>
 ${fault && html`<p class="error">${fault}</p>`}${records<(typeof rows)[number]>(
   [
-    ['Column', ({ name }) => said(name)],
+    [say`Column`, ({ name }) => said(name)],
     [
-      'For example',
+      say`For example`,
       ({ sample }) => html`${sample.map((cell) => html`<div>${said(cell.slice(0, 60))}</div>`)}`,
     ],
-    ['Holds', ({ name, role }) => roleSelect(csvField(index, `column-${name}`), name, role)],
+    [say`Holds`, ({ name, role }) => roleSelect(context, csvField(index, `column-${name}`), name, role)],
   ],
   rows,
 )}`;
 }
 
-function roleSelect(id: string, column: string, role: string | undefined): Html {
+function roleSelect({ say }: StatementContext, id: string, column: string, role: string | undefined): Html {
   const options = (Object.entries(CSV_ROLES) as [CsvRole, string][]).map(
     ([value, label]) => html`<option${attributes({ value, selected: value === role })}>${label}</option>`,
   );
-  return html`<select${attributes({ name: id, 'aria-label': `What ${column} holds` })}><option value="">Not read</option>${options}</select>`;
+  return html`<select${attributes({ name: id, 'aria-label': say`What ${column} holds` })}><option value="">${say`Not read`}</option>${options}</select>`;
 }
 
 /** A field for each word of the status that is not known. */
-function statusChoices(preview: CsvPreview, index: number, faults: Faults): Html {
+function statusChoices({ say }: StatementContext, preview: CsvPreview, index: number, faults: Faults): Html {
   const { questions, layout } = seenOf(preview);
   const words = questions.find(({ key }) => key === 'status')?.words ?? [];
   const fields = [...new Set([...words, ...Object.keys(layout.statuses ?? {})])].map((word, place) => {
     const id = csvField(index, place === 0 ? 'status' : `status-${place}`);
     const options = Object.entries(CSV_STATUSES);
     const name = csvField(index, `status-${word}`);
-    return filterChoice(name, `“${word}” means`, options, layout.statuses?.[word], faults[id], id, 'Choose');
+    return filterChoice(
+      name,
+      say`“${word}” means`,
+      options,
+      layout.statuses?.[word],
+      faults[id],
+      id,
+      say`Choose`,
+    );
   });
   return html`${fields}`;
 }
 
-function encodingChoice({ said }: CsvPreview, index: number): Html {
+function encodingChoice({ say }: StatementContext, { said }: CsvPreview, index: number): Html {
   const id = csvField(index, 'encoding');
   const options = ENCODINGS.map((one) => [one, one] as const);
-  return filterChoice(id, 'Encoding', options, said?.encoding, undefined, id, 'As the file tells');
+  return filterChoice(id, say`Encoding`, options, said?.encoding, undefined, id, say`Recognise it`);
 }
 
 /** Sums, and the first, last and largest line: what shows at a glance that something is read wrongly. */
-function lineTable({ money }: StatementContext, statement: Statement): Html {
+function lineTable({ money, say }: StatementContext, statement: Statement): Html {
   const { lines, pending, creditMinor, debitMinor, reachedMinor, shown } = overviewOf(statement);
   const { account, closing } = statement;
   const currency = account.currency ?? statement.lines[0]?.currency ?? '';
@@ -195,27 +226,27 @@ function lineTable({ money }: StatementContext, statement: Statement): Html {
     html`<bdi>${direction === 'debit' && '−'}${money(amountMinor, currency)}</bdi>`;
   const closingText =
     closing &&
-    html`, closing balance ${sum(BigInt(closing.minor))}${reachedMinor === BigInt(closing.minor) && ', which the lines come to'}`;
-  return html`<p>${counted(lines, 'line')}${pending > 0 && `, ${pending} pending`}: money in ${sum(creditMinor)}, money out ${sum(debitMinor)}${closingText}.</p>
+    html`, ${say.html`closing balance ${sum(BigInt(closing.minor))}`}${reachedMinor === BigInt(closing.minor) && `, ${say`which the lines add up to`}`}`;
+  return html`<p>${say.count(lines, '{n} line', '{n} lines')}${pending > 0 && `, ${say`${pending} pending`}`}: ${say.html`money in ${sum(creditMinor)}, money out ${sum(debitMinor)}`}${closingText}.</p>
 ${records<(typeof shown)[number]>(
   [
-    ['Line', ({ what }) => what],
-    ['Day', ({ line }) => day(line)],
-    ['Amount', ({ line }) => amount(line), 'number'],
-    ['Other side', ({ line: { counterparty } }) => said(counterparty.name ?? counterparty.account ?? '–')],
-    ['Text', ({ line: { text } }) => said(text === '' ? '–' : text)],
+    [say`Line`, ({ what }) => what],
+    [say`Day`, ({ line }) => day(line)],
+    [say`Amount`, ({ line }) => amount(line), 'number'],
+    [say`Other side`, ({ line: { counterparty } }) => said(counterparty.name ?? counterparty.account ?? '–')],
+    [say`Text`, ({ line: { text } }) => said(text === '' ? '–' : text)],
   ],
   shown,
 )}`;
 }
 
-function faultList({ statements }: ReadStatements): Html | false {
+function faultList({ say }: StatementContext, { statements }: ReadStatements): Html | false {
   const faults = statements.flatMap((one) => one.faults);
   if (faults.length === 0) return false;
   const shown = faults.slice(0, FAULTS_SHOWN);
   return notice(
-    html`<ul>${shown.map(({ line, text }) => html`<li>${line > 0 && `Line ${line}: `}${text}</li>\n`)}</ul>
-${faults.length > shown.length && html`<p>${faults.length - shown.length} more.</p>`}`,
+    html`<ul>${shown.map(({ line, text }) => html`<li>${line > 0 && `${say`Line ${line}:`} `}${text}</li>\n`)}</ul>
+${faults.length > shown.length && html`<p>${say`${faults.length - shown.length} more.`}</p>`}`,
     'warn',
   );
 }

@@ -22,17 +22,17 @@ const FOUND_NAMED = 5;
 
 /** The form for payments that are not proposed: a card payout with its fee, a transfer without words, a debit that went back. */
 export function namingForm(context: StatementContext, line: KeptLine, faults: Faults): Html {
-  const { address, token, form } = context;
+  const { address, token, form, say } = context;
   const isBack = line.direction === 'debit';
-  const heading = isBack ? 'It went back for a payment' : 'It is for other payments';
+  const heading = isBack ? say`Money that went back of a payment` : say`It is for other payments`;
   const action = address(`${STATEMENTS_PATH}/lines/${line.id}/for`);
   return html`<section class="block" aria-labelledby="for-heading"><h2 id="for-heading">${heading}</h2>
 <form class="narrow" method="post" action="${action}#errors" novalidate>${token}${field({
     name: 'payments',
-    label: isBack ? 'Payment' : 'Payments, one in each row',
+    label: isBack ? say`Payment` : say`Payments, one in each row`,
     hint: isBack
-      ? 'Its order number, number, transfer reference, e-mail address or customer.'
-      : 'Each by its order number, number, transfer reference, e-mail address or customer. Behind = the amount, if it is not what is due: ORDER-7 = 20.00',
+      ? say`Order number, payment number, transfer reference, email address or customer.`
+      : say`Each by order number, payment number, transfer reference, email address or customer. After = the amount, if it is not what is due: ORDER-7 = 20.00`,
     value: form.get('payments') ?? '',
     fault: faults.payments,
     lines: isBack ? 1 : 3,
@@ -40,23 +40,23 @@ export function namingForm(context: StatementContext, line: KeptLine, faults: Fa
     !isBack &&
     field({
       name: 'charges',
-      label: 'What the difference is, if they come to more than the line (optional)',
-      hint: 'Such as the fee of the card company. It is booked as money out. What is left over stays open as a line of its own.',
+      label: say`What the difference is, if they come to more than the line (optional)`,
+      hint: say`For example the fee of the card company. It is booked as money out. What is left over stays open as a line of its own.`,
       value: form.get('charges') ?? '',
       fault: faults.charges,
     })
-  }<p class="actions"><button class="secondary">${isBack ? 'Record that it went back' : 'Match with these payments'}</button>
+  }<p class="actions"><button class="secondary">${isBack ? say`Record that it went back` : say`Match with these payments`}</button>
 <span>${lineAmount(context, line)}</span></p></form></section>`;
 }
 
 /** Reads a row of the form. Returns a sentence if it does not name one payment. */
 async function named(
-  { database, now }: StatementContext,
+  { database, now, say }: StatementContext,
   row: string,
 ): Promise<{ payment: Payment; amount_minor: number | undefined } | string> {
   const [text = '', amount] = row.split('=').map((one) => one.trim());
   const amount_minor = amount === undefined ? undefined : parseTypedAmount(amount);
-  if (amount !== undefined && !amount_minor) return `“${amount}” is no amount: write it like 20.00`;
+  if (amount !== undefined && !amount_minor) return say`“${amount!}” is not an amount: write it like 20.00`;
   const found = await searchPayments(
     database,
     await meaningOf(database, text),
@@ -65,10 +65,10 @@ async function named(
     now,
   );
   const [payment] = found;
-  if (!payment) return `No payment is found for “${text}”`;
+  if (!payment) return say`No payment was found for “${text}”`;
   if (found.length === 1) return { payment, amount_minor };
   const ids = found.slice(0, FOUND_NAMED).map(({ id, merchant_reference }) => merchant_reference ?? id);
-  return `Several payments are found for “${text}”: write the order number or the number of one (${ids.join(', ')})`;
+  return say`Several payments were found for “${text}”: write the order number or the number of one (${ids.join(', ')})`;
 }
 
 /** Takes the form. `again` shows the page of the line with what is wrong. */
@@ -82,7 +82,7 @@ export async function takeNamed(
   if (!line) throw lineNotFound();
   const typed = (form.get('payments') ?? '').split(/\r?\n/).map((row) => row.trim());
   const rows = typed.filter((row) => row !== '').slice(0, NAMED_MAXIMUM);
-  if (rows.length === 0) return again(context, { payments: 'Say which payment it is for' });
+  if (rows.length === 0) return again(context, { payments: context.say`Say which payment it is for` });
   const found: { payment: Payment; amount_minor: number | undefined }[] = [];
   for (const row of rows) {
     const one = await named(context, row);
@@ -104,7 +104,9 @@ export async function takeNamed(
   const charges = (form.get('charges') ?? '').trim();
   const isMore = parts.reduce((sum, part) => sum + part.amount_minor!, 0) > line.amount_minor;
   if (isMore && charges === '')
-    return again(context, { charges: 'They come to more than the line: say what the difference is' });
+    return again(context, {
+      charges: context.say`They come to more than the line: say what the difference is`,
+    });
   const fault = charges === '' ? undefined : ignoreReasonFault(charges);
   if (fault) return again(context, { charges: fault });
   await journal.commit((transaction) =>

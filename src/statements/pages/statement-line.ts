@@ -34,16 +34,18 @@ async function lineNamed({ database, params }: StatementContext): Promise<KeptLi
 }
 
 export async function linePage(context: StatementContext, faults: Faults = {}): Promise<Outcome> {
-  const { address, principal } = context;
+  const { address, principal, say } = context;
   const line = await lineNamed(context);
   const mayDecide = may(principal.role, 'decide');
   const proposals = line.state === 'open' ? await proposalsFor(context, line) : [];
-  const content = html`<p><a class="plain" href="${address(STATEMENTS_PATH)}">Statements</a></p>
+  const content = html`<p><a class="plain" href="${address(STATEMENTS_PATH)}">${say`Statements`}</a></p>
 <h1>${lineAmount(context, line)}</h1>
-${await facts(context, line)}
-${line.state === 'open' ? await proposed(context, line, proposals, mayDecide && { faults }) : await outcomeOf(context, line, mayDecide)}
-${line.state === 'open' && mayDecide && html`${line.booked === 1 && namingForm(context, line, faults)}${ignoring(context, line, faults)}`}`;
-  return { title: `Line of ${line.day}`, content, place: STATEMENTS_PATH, faults };
+<div class="line-and-act">
+<div>${await facts(context, line)}</div>
+<div>${line.state === 'open' ? await proposed(context, line, proposals, mayDecide && { faults }) : await outcomeOf(context, line, mayDecide)}
+${line.state === 'open' && mayDecide && html`${line.booked === 1 && namingForm(context, line, faults)}${ignoring(context, line, faults)}`}</div>
+</div>`;
+  return { title: say`Line of ${line.day}`, content, place: STATEMENTS_PATH, faults };
 }
 
 /** With the other open lines beside it, which may carry the same reference. */
@@ -53,33 +55,33 @@ async function proposalsFor(context: StatementContext, line: KeptLine): Promise<
 }
 
 async function facts(context: StatementContext, line: KeptLine): Promise<Html> {
-  const { database } = context;
+  const { database, say } = context;
   const { references, text, counterparty, valueDay, code } = bankLine(line);
   const statement = await findStatement(database, line.statement_id);
   const whole = await wholeOf(database, line);
   const { creditor, endToEnd, bank, owner, mandate, entry } = references;
   return rows(
     [
-      ['Day', dayOn(line)],
-      ['Value day', valueDay !== line.day && valueDay],
-      ['From', counterparty.name && said(counterparty.name)],
-      ['Their account', counterparty.account && literal(counterparty.account)],
-      ['Text', text !== '' && html`<span class="words" dir="auto">${text}</span>`],
-      ['Creditor reference', creditor && literal(creditor)],
-      ['End-to-end reference', endToEnd && literal(endToEnd)],
-      ['Reference of the owner', owner && literal(owner)],
-      ['Mandate', mandate && literal(mandate)],
-      ['Entry', entry && literal(entry)],
-      ['Bank’s reference', bank && literal(bank)],
-      ['Kind', code && literal(code)],
-      ['Account', literal(line.account)],
-      ['File', statement && html`${literal(statement.file)}`],
+      [say`Day`, dayOn(context, line)],
+      [say`Value day`, valueDay !== line.day && valueDay],
+      [say`From`, counterparty.name && said(counterparty.name)],
+      [say`Their account`, counterparty.account && literal(counterparty.account)],
+      [say`Text`, text !== '' && html`<span class="words" dir="auto">${text}</span>`],
+      [say`Creditor reference`, creditor && literal(creditor)],
+      [say`End-to-end reference`, endToEnd && literal(endToEnd)],
+      [say`Owner’s reference`, owner && literal(owner)],
+      [say`Mandate`, mandate && literal(mandate)],
+      [say`Entry`, entry && literal(entry)],
+      [say`Bank’s reference`, bank && literal(bank)],
+      [say`Kind`, code && literal(code)],
+      [say`Account`, literal(line.account)],
+      [say`File`, statement && html`${literal(statement.file)}`],
       [
-        'Part of',
+        say`Part of`,
         whole && html`<a href="${addressOfLine(context, whole.id)}">${lineAmount(context, whole)}</a>`,
       ],
-      ['State', line.booked ? null : 'Pending: the bank has not booked it'],
-      ['Reversal', line.reversal ? 'Yes: the bank took money back, or it was returned' : null],
+      [say`State`, line.booked ? null : say`Pending: the bank has not booked it`],
+      [say`Reversal`, line.reversal ? say`Yes: the bank took money back, or it was returned` : null],
     ].map(([term, value]) => [term, value || null] as [string, Html | string | null]),
   );
 }
@@ -90,12 +92,13 @@ async function proposed(
   proposals: readonly Proposal[],
   deciding: false | { faults: Faults },
 ): Promise<Html> {
+  const { say } = context;
   if (proposals.length === 0)
-    return html`<section class="block" aria-labelledby="proposed-heading"><h2 id="proposed-heading">Proposed payments</h2>
-<p>None is found. Name the payment below, or ignore the line.</p></section>`;
+    return html`<section class="block" aria-labelledby="proposed-heading"><h2 id="proposed-heading">${say`Proposed payments`}</h2>
+<p>${say`No payment was found. Name the payment below, or ignore the line.`}</p></section>`;
   const [first, second] = proposals.map(({ level }) => MATCH_LEVELS.indexOf(level));
   const isAlone = second === undefined || first! < second;
-  return html`<section class="block" aria-labelledby="proposed-heading"><h2 id="proposed-heading">Proposed payments</h2>
+  return html`<section class="block" aria-labelledby="proposed-heading"><h2 id="proposed-heading">${say`Proposed payments`}</h2>
 ${deciding && severalForm(context, line, proposals)}
 ${proposals.map((proposal, place) => proposalCard(context, line, proposal, deciding && { ...deciding, place, isAlone }))}</section>`;
 }
@@ -106,18 +109,19 @@ function proposalCard(
   proposal: Proposal,
   deciding: false | Deciding,
 ): Html {
+  const { say } = context;
   const { payment, sentence, act, facts } = proposal;
   return html`<div class="block">
-<p>${levelStamp(proposal)}</p>
+<p>${levelStamp(context, proposal)}</p>
 ${heading(context, payment, 'h2')}
 <p><strong>${sentence}</strong> ${act}</p>
 ${rows([
-  ['Merchant’s reference', payment.merchant_reference && said(payment.merchant_reference)],
-  ['Customer', customerName(payment) && said(customerName(payment)!)],
-  ['For', payment.description && said(payment.description)],
+  [say`Order`, payment.merchant_reference && said(payment.merchant_reference)],
+  [say`Customer`, customerName(payment) && said(customerName(payment)!)],
+  [say`For`, payment.description && said(payment.description)],
 ])}
 <ul>${facts.map(({ text, basis }) => html`<li>${text} <span class="muted">${basis}</span></li>\n`)}</ul>
-<p><a href="${addressOfPayment(context, payment.id)}">Look at the payment</a></p>
+<p><a href="${addressOfPayment(context, payment.id)}">${say`See the payment`}</a></p>
 ${deciding && actForms(context, line, proposal, deciding)}
 </div>`;
 }
@@ -134,18 +138,19 @@ const prefixOf = (place: number) => (place === 0 ? '' : `p${place}-`);
 
 /** What may be done for one proposal, as its row of the matrix says; what that names first. */
 function actForms(context: StatementContext, line: KeptLine, proposal: Proposal, deciding: Deciding): Html {
+  const { say } = context;
   const { button, hand } = proposal;
   const match = (text: string) => matchForm(context, line, proposal, { text, ...deciding });
   const approve = (how: Deciding) => approveForm(context, line, proposal, how);
-  const plain = 'Match without a decision';
+  const plain = say`Match, decide later`;
   switch (button) {
     case 'none':
     case 'split':
       return html``;
     case 'back':
-      return match('Record that it went back');
+      return match(say`Record that it went back`);
     case 'link':
-      return match('Link with this payment');
+      return match(say`Link with this payment`);
     case 'match':
       return html`${match(plain)}${hand?.is !== 'like' && approve({ ...deciding, isAlone: false })}`;
     default:
@@ -159,7 +164,7 @@ const pairFields = ({ payment: { id, version } }: Proposal) =>
 
 /** An approval. Where something is odd, it says why. */
 function approveForm(
-  { address, token, form }: StatementContext,
+  { address, token, form, say }: StatementContext,
   line: KeptLine,
   proposal: Proposal,
   { place, isAlone, faults }: Deciding,
@@ -173,8 +178,8 @@ function approveForm(
     field({
       name: 'note',
       idPrefix,
-      label: 'Why it is accepted as paid',
-      hint: 'For administrators. It stands with the approval, and in exports.',
+      label: say`Why it is accepted as paid`,
+      hint: say`Only administrators read it, with the approval and in exports.`,
       value: (isSent && form.get('note')) || '',
       fault: faults[`${idPrefix}note`],
       attributes: { autofocus: isFirst && isAlone },
@@ -182,12 +187,12 @@ function approveForm(
   const action = `${address(`${STATEMENTS_PATH}/lines/${line.id}/approve`)}#errors`;
   const look = lookOf(isFirst, isExact && isAlone);
   return html`<form class="narrow" method="post" action="${action}" novalidate>${token}${pairFields(proposal)}
-${note}<p class="actions"><button ${look}>Approve the payment</button></p></form>`;
+${note}<p class="actions"><button ${look}>${say`Approve the payment`}</button></p></form>`;
 }
 
 /** A match. Of money by hand with the same amount it asks whether the line shows it: equal amounts prove nothing. */
 function matchForm(
-  { address, token }: StatementContext,
+  { address, token, say }: StatementContext,
   line: KeptLine,
   proposal: Proposal,
   { text, place, isAlone }: { text: string } & Omit<Deciding, 'faults'>,
@@ -198,8 +203,8 @@ function matchForm(
   return html`<form method="post" action="${action}">${token}${pairFields(proposal)}
 <p class="actions">${
     isAsked
-      ? html`<button ${lookOf(place === 0, false)} name="as" value="same">It is the same money</button>
-<button class="secondary" name="as" value="besides">It came besides</button>`
+      ? html`<button ${lookOf(place === 0, false)} name="as" value="same">${say`It is the same money`}</button>
+<button class="secondary" name="as" value="besides">${say`It is other money`}</button>`
       : html`<button ${look}>${text}</button>`
   }</p></form>`;
 }
@@ -208,19 +213,19 @@ function matchForm(
 const lookOf = (isFirst: boolean, isAlone: boolean): Html =>
   html`class="${isFirst ? 'primary' : 'secondary'}"${isFirst && isAlone && html` autofocus`}`;
 
-function ignoring({ address, token, form }: StatementContext, line: KeptLine, faults: Faults): Html {
-  return html`<section class="block" aria-labelledby="ignore-heading"><h2 id="ignore-heading">No payment is meant</h2>
+function ignoring({ address, token, form, say }: StatementContext, line: KeptLine, faults: Faults): Html {
+  return html`<section class="block" aria-labelledby="ignore-heading"><h2 id="ignore-heading">${say`This line is for no payment`}</h2>
 <form class="narrow" method="post" action="${address(`${STATEMENTS_PATH}/lines/${line.id}/ignore`)}#errors" novalidate>${token}${field(
     {
       name: 'reason',
-      label: 'Reason',
-      hint: `For administrators. At most ${IGNORE_REASON_MAXIMUM} characters.`,
+      label: say`Reason`,
+      hint: say`Only administrators read it. ${IGNORE_REASON_MAXIMUM} characters or fewer.`,
       value: form.get('reason') ?? '',
       fault: faults.reason,
       lines: 2,
       attributes: { 'data-key': 'i' },
     },
-  )}<p class="actions"><button class="secondary">Ignore the line</button></p></form></section>`;
+  )}<p class="actions"><button class="secondary">${say`Ignore the line`}</button></p></form></section>`;
 }
 
 const pairOf = ({ params, form }: StatementContext): LinePair => ({
@@ -256,7 +261,9 @@ export async function takeApproval(context: StatementContext): Promise<Outcome> 
   const isOdd = proposals[place]?.button !== 'approve';
   const missing = isOdd && 'value' in parsed && parsed.value.note === null;
   const fault =
-    'faults' in parsed ? Object.values(parsed.faults)[0] : missing && 'Say why it is accepted as paid';
+    'faults' in parsed
+      ? Object.values(parsed.faults)[0]
+      : missing && context.say`Say why it is accepted as paid`;
   if (place >= 0 && fault) return linePage(context, { [`${prefixOf(place)}note`]: fault });
   const note = 'value' in parsed ? parsed.value.note : null;
   await journal.commit(

@@ -2,6 +2,7 @@
 
 import { said } from '../../administrators/pages/parts.ts';
 import { type Html, html } from '../../lib/html.ts';
+import { phrase } from '../../lib/phrases.ts';
 import { addressOfLine, addressOfPayment } from '../../review/pages/panel.ts';
 import { dayInWords } from '../../review/told.ts';
 import { pager, records } from '../../web/markup/table.ts';
@@ -18,28 +19,28 @@ export const STATEMENTS_PATH = '/statements';
 const SHOWN = 50;
 
 export const STATE_NAMES: Record<LineState, string> = {
-  open: 'To look at',
-  matched: 'Matched',
-  ignored: 'Ignored',
-  split: 'Matched in parts',
-  replaced: 'Replaced by other lines',
-  undone: 'Import undone',
+  open: phrase('To look at'),
+  matched: phrase('Matched'),
+  ignored: phrase('Ignored'),
+  split: phrase('Matched in parts'),
+  replaced: phrase('Replaced by other lines'),
+  undone: phrase('Import undone'),
 };
 
 const LEVEL_NAMES: Record<Proposal['level'], string> = {
-  certain: 'Certain',
-  likely: 'Likely',
-  possible: 'Possible',
+  certain: phrase('Exact'),
+  likely: phrase('Likely'),
+  possible: phrase('Possible'),
 };
 const LEVEL_LOOKS = { certain: 'approved', likely: 'requires_review', possible: 'pending' } as const;
 
-export const levelStamp = ({ level }: Pick<Proposal, 'level'>): Html =>
-  html`<span class="stamp ${LEVEL_LOOKS[level]}">${LEVEL_NAMES[level]}</span>`;
+export const levelStamp = ({ say }: StatementContext, { level }: Pick<Proposal, 'level'>): Html =>
+  html`<span class="stamp ${LEVEL_LOOKS[level]}">${say.of(LEVEL_NAMES[level])}</span>`;
 
 /** A line's day in words; the bank may name none. */
-export function dayOn({ day }: Pick<KeptLine, 'day'>): Html {
-  if (day === '') return html`<span>No day</span>`;
-  return html`<time class="day" datetime="${day}">${dayInWords(day)}</time>`;
+export function dayOn({ say }: StatementContext, { day }: Pick<KeptLine, 'day'>): Html {
+  if (day === '') return html`<span>${say`No day`}</span>`;
+  return html`<time class="day" datetime="${day}">${dayInWords(day, say)}</time>`;
 }
 
 /** A line's amount, a debit with a minus sign. */
@@ -51,9 +52,9 @@ export function lineAmount(
 }
 
 export async function openList(context: StatementContext, mayDecide: boolean): Promise<Html> {
-  const { database, address, query, money } = context;
+  const { database, address, query, money, say } = context;
   const all = await openLines(database, context);
-  if (all.length === 0) return html`<p>There are none.</p>`;
+  if (all.length === 0) return html`<p class="muted">${say`There are no lines to look at.`}</p>`;
   const certain = certainPairs(all);
   const from = Math.max(0, all.findIndex(({ line }) => line.id === query.get('after')) + 1);
   const shown = all.slice(from, from + SHOWN);
@@ -66,20 +67,24 @@ export async function openList(context: StatementContext, mayDecide: boolean): P
   return html`${
     mayDecide &&
     certain.length > 0 &&
-    html`<p class="actions"><a class="primary" href="${address(`${STATEMENTS_PATH}/certain`)}" data-key="a">Approve the certain ones</a>
-<span>${certain.length} of ${all.length}, <bdi>${sums.join(', ')}</bdi></span></p>`
+    html`<p class="actions"><a class="primary" href="${address(`${STATEMENTS_PATH}/certain`)}" data-key="a">${say`Approve all exact matches`}</a>
+<span>${say`${certain.length} of ${all.length}`}, <bdi>${sums.join(', ')}</bdi></span></p>`
   }
 ${records(
   [
     ...lineColumns(context, await pastedLines(database, idsOf(shown))),
-    ['Proposed', ({ proposals: [best] }) => (best ? html`${levelStamp(best)}` : html`<span>Nothing</span>`)],
     [
-      'For',
+      say`Proposed`,
+      ({ proposals: [best] }) =>
+        best ? html`${levelStamp(context, best)}` : html`<span>${say`Nothing`}</span>`,
+    ],
+    [
+      say`For`,
       ({ proposals: [best] }) =>
         best ? html`${said(best.payment.merchant_reference ?? best.payment.merchant_name)}` : '–',
     ],
     [
-      'What is odd',
+      say`What differs`,
       ({ proposals: [best] }) =>
         best && best.level !== 'certain' ? html`<span>${best.sentence}</span>` : '–',
     ],
@@ -88,11 +93,11 @@ ${records(
 )}
 ${
   all.filter(({ line }) => line.direction === 'credit').length >= OPEN_MAXIMUM &&
-  html`<p class="muted">The newest ${OPEN_MAXIMUM} are shown. Older ones follow when these are done.</p>`
+  html`<p class="muted">${say`The newest ${OPEN_MAXIMUM} are shown. Older ones follow when these are done.`}</p>`
 }
 ${pager(
-  from > 0 && ['First', address(STATEMENTS_PATH)],
-  from + SHOWN < all.length && ['Next', address(STATEMENTS_PATH, { after: shown.at(-1)!.line.id })],
+  from > 0 && [say`First`, address(STATEMENTS_PATH)],
+  from + SHOWN < all.length && [say`Next`, address(STATEMENTS_PATH, { after: shown.at(-1)!.line.id })],
 )}`;
 }
 
@@ -102,22 +107,23 @@ const idsOf = (rows: readonly Row[]) => rows.map(({ line }) => line.id);
 
 /** The columns of every list. `pasted` says of lines without a statement who pasted them. */
 function lineColumns(context: StatementContext, pasted: ReadonlyMap<string, string>) {
+  const { say } = context;
   return [
     [
-      'Day',
+      say`Day`,
       ({ line }: Row) =>
-        html`<a class="plain" href="${addressOfLine(context, line.id)}" data-key-row>${dayOn(line)}</a>`,
+        html`<a class="plain" href="${addressOfLine(context, line.id)}" data-key-row>${dayOn(context, line)}</a>`,
     ],
-    ['Amount', ({ line }: Row) => lineAmount(context, line), 'number'],
+    [say`Amount`, ({ line }: Row) => lineAmount(context, line), 'number'],
     [
-      'From',
+      say`From`,
       ({ line: { id, counterparty } }: Row) =>
         html`${counterparty.name ? said(counterparty.name) : '–'}${
           pasted.has(id) && html`<div class="muted">${pasted.get(id)}</div>`
         }`,
     ],
     [
-      'Text',
+      say`Text`,
       ({ line }: Row) => said(line.references.creditor ?? line.text.replaceAll('\n', ' ').slice(0, 140)),
     ],
   ] as const;
@@ -128,36 +134,38 @@ export async function otherList(
   state: LineState,
   after: string | undefined,
 ): Promise<Html> {
-  const { database, address } = context;
+  const { database, address, say } = context;
   const place = after !== undefined && isLineId(after) ? await findLine(database, after) : undefined;
   const found = await listLines(database, { state }, place, SHOWN + 1);
   const shown = found.slice(0, SHOWN);
-  if (shown.length === 0) return html`<p>There are none.</p>`;
+  if (shown.length === 0) return html`<p class="muted">${say`There are no such lines.`}</p>`;
   return html`${await linesTable(context, shown)}
 ${pager(
-  after !== undefined && ['First', address(STATEMENTS_PATH, { state })],
-  found.length > SHOWN && ['Next', address(STATEMENTS_PATH, { state, after: shown.at(-1)!.id })],
+  after !== undefined && [say`First`, address(STATEMENTS_PATH, { state })],
+  found.length > SHOWN && [say`Next`, address(STATEMENTS_PATH, { state, after: shown.at(-1)!.id })],
 )}`;
 }
 
 export async function foundList(context: StatementContext, text: string): Promise<Html> {
+  const { say } = context;
   const found = await searchLines(context.database, text, SHOWN);
-  return html`${found.length === 0 ? html`<p>No line matches this search.</p>` : await linesTable(context, found)}
-<p class="muted">At most ${SHOWN} are shown, of the newest ${SEARCHED_MAXIMUM} lines.</p>`;
+  return html`${found.length === 0 ? html`<p>${say`No line matches this search.`}</p>` : await linesTable(context, found)}
+<p class="muted">${say`At most ${SHOWN} are shown, of the newest ${SEARCHED_MAXIMUM} lines.`}</p>`;
 }
 
 /** Lines with what became of each. */
 async function linesTable(context: StatementContext, lines: readonly KeptLine[]): Promise<Html> {
+  const { say } = context;
   const rows = lines.map((row) => ({ line: bankLine(row), proposals: [], row }));
   return records<(typeof rows)[number]>(
     [
       ...lineColumns(context, await pastedLines(context.database, idsOf(rows))),
       [
-        'What became of it',
+        say`Result`,
         ({ row }) =>
           row.payment_id === null
-            ? html`${row.note === null ? html`<span>${STATE_NAMES[row.state]}</span>` : said(row.note)}`
-            : html`<a href="${addressOfPayment(context, row.payment_id)}">The payment</a>`,
+            ? html`${row.note === null ? html`<span>${say.of(STATE_NAMES[row.state])}</span>` : said(row.note)}`
+            : html`<a href="${addressOfPayment(context, row.payment_id)}">${say`The payment`}</a>`,
       ],
     ],
     rows,

@@ -19,17 +19,19 @@ export async function outcomeOf(
   line: KeptLine,
   mayDecide: boolean,
 ): Promise<Html> {
-  const { address, token } = context;
+  const { address, token, say } = context;
   const decided = await decidedPayment(context, line);
   const told = await {
     matched: () =>
-      html`<p>It is ${line.direction === 'debit' && 'what went back of '}the money of <a href="${addressOfPayment(context, line.payment_id!)}">this payment</a>${
-        decided && `, which is ${decided.status}`
-      }.</p>`,
-    ignored: () => html`<p>It is ignored:</p><p class="words" dir="auto">${line.note ?? ''}</p>`,
+      html`<p>${
+        line.direction === 'debit'
+          ? say.html`It is money that went back of ${paymentLink(context, line)}.`
+          : say.html`It is the money of ${paymentLink(context, line)}.`
+      }${decided && html` ${decided.status === 'approved' ? say`The payment is approved.` : say`The payment is rejected.`}`}</p>`,
+    ignored: () => html`<p>${say`It is ignored:`}</p><p class="words" dir="auto">${line.note ?? ''}</p>`,
     split: () => partsShown(context, line),
-    replaced: () => html`<p>Other lines stand in its place.</p>`,
-    undone: () => html`<p>Its import was undone.</p>`,
+    replaced: () => html`<p>${say`Other lines have taken its place.`}</p>`,
+    undone: () => html`<p>${say`Its import was undone.`}</p>`,
     open: () => html``,
   }[line.state]();
   const again = line.state !== 'replaced' && line.state !== 'undone' && !decided;
@@ -37,9 +39,12 @@ export async function outcomeOf(
     mayDecide &&
     again &&
     html`<form method="post" action="${address(`${STATEMENTS_PATH}/lines/${line.id}/reopen`)}">${token}
-<p class="actions"><button class="secondary">Take it back</button></p></form>`
+<p class="actions"><button class="secondary">${say`Take it back`}</button></p></form>`
   }`;
 }
+
+const paymentLink = (context: StatementContext, { payment_id }: KeptLine): Html =>
+  html`<a href="${addressOfPayment(context, payment_id!)}">${context.say`this payment`}</a>`;
 
 /** The payment of a line, or of one of its parts, that was decided by it: the match stands then. Undefined if none was. */
 async function decidedPayment({ database }: StatementContext, line: KeptLine): Promise<Payment | undefined> {

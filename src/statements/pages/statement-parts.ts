@@ -18,38 +18,43 @@ import { lineAmount, STATEMENTS_PATH } from './statement-lists.ts';
 export function severalForm(context: StatementContext, line: KeptLine, proposals: readonly Proposal[]): Html {
   const payments = severalOf(line, proposals);
   if (payments.length === 0) return html``;
-  const { address, token, money, now } = context;
+  const { address, token, money, say } = context;
   const pairs = payments.map(({ id, version }) => `${id} ${version}`).join(',');
   return html`<div class="block">
-<p><strong>The transfer names ${payments.length} payments, which come to its amount.</strong></p>
+<p><strong>${say`The transfer names ${payments.length} payments, which come to its amount.`}</strong></p>
 ${records<Payment>(
   [
     [
-      'Payment',
+      say`Payment`,
       ({ id, merchant_reference, merchant_name }) =>
         html`<a href="${addressOfPayment(context, id)}">${said(merchant_reference ?? merchant_name)}</a>`,
     ],
-    ['Status', (payment) => statusStamp(payment, now)],
-    ['Amount', ({ amount_minor, currency }) => html`<bdi>${money(amount_minor, currency)}</bdi>`, 'number'],
+    [say`Status`, (payment) => statusStamp(context, payment)],
+    [
+      say`Amount`,
+      ({ amount_minor, currency }) => html`<bdi>${money(amount_minor, currency)}</bdi>`,
+      'number',
+    ],
   ],
   payments,
 )}
 <form method="post" action="${address(`${STATEMENTS_PATH}/lines/${line.id}/split`)}">${token}${hidden({ pairs })}
-<p class="actions"><button class="primary" autofocus>Match with these ${payments.length} payments</button>
+<p class="actions"><button class="primary" autofocus>${say`Match with these ${payments.length} payments`}</button>
 <span>${lineAmount(context, line)}</span></p></form>
 </div>`;
 }
 
 /** The parts of a line that was split, each with its payment. */
 export async function partsShown(context: StatementContext, line: KeptLine): Promise<Html> {
+  const { say } = context;
   const parts = await partsOfLine(context.database, line);
-  return html`<p>It is the money of several payments:</p>
+  return html`<p>${say`It is the money of several payments:`}</p>
 <ul>${parts.map(
     (part) =>
       html`<li><a href="${addressOfLine(context, part.id)}">${lineAmount(context, part)}</a>${
         part.payment_id === null
-          ? html` ${part.state === 'ignored' ? said(part.note ?? '') : 'is to look at again'}`
-          : html` for <a href="${addressOfPayment(context, part.payment_id)}">this payment</a>`
+          ? html` ${part.state === 'ignored' ? said(part.note ?? '') : say`is to look at again`}`
+          : html` → <a href="${addressOfPayment(context, part.payment_id)}">${say`this payment`}</a>`
       }</li>\n`,
   )}</ul>`;
 }

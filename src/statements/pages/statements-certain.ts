@@ -22,25 +22,24 @@ export async function certainPage(context: StatementContext): Promise<Outcome> {
 }
 
 async function asking(context: StatementContext, told?: Html): Promise<Outcome> {
-  const { database, address, token } = context;
+  const { database, address, token, say } = context;
   const all = certainPairs(await openLines(database, context));
   const shown = all.slice(0, AT_ONCE);
-  const named = shown.length === 1 ? 'this payment' : `these ${shown.length} payments`;
-  const content = html`<p><a class="plain" href="${address(STATEMENTS_PATH)}">Statements</a></p>
-${told}<h1>Approve the certain ones</h1>
+  const button = say.count(shown.length, 'Approve this payment', 'Approve these {n} payments');
+  const content = html`<p><a class="plain" href="${address(STATEMENTS_PATH)}">${say`Statements`}</a></p>
+${told}<h1>${say`Approve all exact matches`}</h1>
 ${
   shown.length === 0
-    ? html`<p>There are none${told && ' left'}.</p>
-<p class="actions"><a class="primary" href="${address(STATEMENTS_PATH)}" autofocus>Go on with the others</a></p>`
-    : html`<p>Each line carries the whole transfer reference of a payment that is open, and exactly its amount.
-No other line carries it. Take the tick away from what is to wait.</p>
+    ? html`<p>${told ? say`There are no exact matches left.` : say`There are no exact matches.`}</p>
+<p class="actions"><a class="primary" href="${address(STATEMENTS_PATH)}" autofocus>${say`Go on with the others`}</a></p>`
+    : html`<p>${say`Each line carries the whole transfer reference of an open payment and exactly its amount, and no other line carries that reference. Clear the box of what should wait.`}</p>
 <form method="post" action="${address(`${STATEMENTS_PATH}/certain`)}">${token}
 ${table(context, shown)}
-<p class="actions"><button class="primary" autofocus>Approve ${named}</button>
+<p class="actions"><button class="primary" autofocus>${button}</button>
 <span><bdi>${sumsOf(context, shown)}</bdi></span></p></form>
-${all.length > shown.length && html`<p class="muted">${all.length - shown.length} more come after these.</p>`}`
+${all.length > shown.length && html`<p class="muted">${say`${all.length - shown.length} more come after these.`}</p>`}`
 }`;
-  return { title: 'Approve the certain ones', content, place: STATEMENTS_PATH };
+  return { title: say`Approve all exact matches`, content, place: STATEMENTS_PATH };
 }
 
 function sumsOf({ money }: StatementContext, pairs: readonly CertainPair[]): string {
@@ -56,41 +55,42 @@ function sumsOf({ money }: StatementContext, pairs: readonly CertainPair[]): str
 }
 
 function table(context: StatementContext, pairs: readonly CertainPair[]): Html {
-  const { fourEyesAbove } = context;
+  const { fourEyesAbove, say } = context;
   const thenOf = (payment: Payment) => {
-    if (payment.status === 'approved') return 'Linked: it is approved already';
-    return needsSecond(payment, fourEyesAbove) ? 'Needs a second approval' : 'Approved';
+    if (payment.status === 'approved') return say`Linked: it is approved already`;
+    return needsSecond(payment, fourEyesAbove) ? say`Needs a second approval` : say`Approved`;
   };
   return records<CertainPair>(
     [
       [
-        'Take',
+        say`Take`,
         ({ line, payment }) => {
           const pair = `${payment.id} ${payment.version}`;
-          const label = `Take ${lineAmount(context, line)} of ${line.day}`;
+          const amount = context.money(line.amount_minor, line.currency);
+          const label = say`Take ${amount} of ${line.day}`;
           return html`<input type="checkbox" name="${line.id}" value="${pair}" checked aria-label="${label}">`;
         },
       ],
       [
-        'Day',
+        say`Day`,
         ({ line }) =>
-          html`<a class="plain" href="${addressOfLine(context, line.id)}" data-key-row>${dayOn(line)}</a>`,
+          html`<a class="plain" href="${addressOfLine(context, line.id)}" data-key-row>${dayOn(context, line)}</a>`,
       ],
-      ['Amount', ({ line }) => lineAmount(context, line), 'number'],
-      ['From', ({ line }) => (line.counterparty.name ? said(line.counterparty.name) : '–')],
+      [say`Amount`, ({ line }) => lineAmount(context, line), 'number'],
+      [say`From`, ({ line }) => (line.counterparty.name ? said(line.counterparty.name) : '–')],
       [
-        'Payment',
+        say`Payment`,
         ({ payment }) =>
           html`<a href="${addressOfPayment(context, payment.id)}">${said(payment.merchant_reference ?? payment.merchant_name)}</a>`,
       ],
-      ['Then', ({ payment }) => html`<span class="day">${thenOf(payment)}</span>`],
+      [say`Then`, ({ payment }) => html`<span class="day">${thenOf(payment)}</span>`],
     ],
     pairs,
   );
 }
 
 export async function takeCertain(context: StatementContext): Promise<Outcome> {
-  const { database, journal, principal, request, form, fourEyesAbove } = context;
+  const { database, journal, principal, request, form, fourEyesAbove, say } = context;
   // Each box is named by its line.
   const pairs = [...form]
     .filter(([name]) => isLineId(name))
@@ -103,21 +103,25 @@ export async function takeCertain(context: StatementContext): Promise<Outcome> {
   const approved = decisions.filter(({ outcome }) => outcome === 'approved').length;
   const second = decisions.length - approved;
   const counts = [
-    `Approved: ${approved}.`,
-    linked.length > 0 && `Linked: ${linked.length}.`,
-    second > 0 && `Waiting for a second approval: ${second}.`,
-    left.length > 0 && `Left: ${left.length}.`,
+    say`Approved: ${approved}.`,
+    linked.length > 0 && say`Linked: ${linked.length}.`,
+    second > 0 && say`Waiting for a second approval: ${second}.`,
+    left.length > 0 && say`Left out: ${left.length}.`,
   ];
   const told = notice(html`<p>${counts.filter(Boolean).join(' ')}</p>`);
   return asking(context, html`${told}${left.length > 0 && leftTable(context, left)}`);
 }
 
 function leftTable(context: StatementContext, left: readonly LeftLine[]): Html {
+  const { say } = context;
   return records<LeftLine>(
     [
-      ['Left', ({ line_id }) => html`<a href="${addressOfLine(context, line_id)}">The line</a>`],
-      ['Payment', ({ payment_id }) => literal(payment_id)],
-      ['Why', ({ why }) => html`<span>${why}</span>`],
+      [
+        say`Left out`,
+        ({ line_id }) => html`<a href="${addressOfLine(context, line_id)}">${say`The line`}</a>`,
+      ],
+      [say`Payment`, ({ payment_id }) => literal(payment_id)],
+      [say`Why`, ({ why }) => html`<span>${why}</span>`],
     ],
     left,
   );

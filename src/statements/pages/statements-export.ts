@@ -4,6 +4,7 @@ import { askedOf, dayFields, filterChoice } from '../../administrators/pages/fil
 import type { Outcome } from '../../administrators/pages/route.ts';
 import { OperationalError } from '../../lib/errors.ts';
 import { type Html, html } from '../../lib/html.ts';
+import { phrase } from '../../lib/phrases.ts';
 import { dateIn, dayBounds } from '../../lib/time.ts';
 import {
   EXPORT_TYPES,
@@ -21,17 +22,20 @@ const TEXT_MAXIMUM = 100;
 /** What entries about these exports are about. */
 const EXPORT_SUBJECT = 'statement_lines';
 const SEPARATOR_LABELS: Record<Separator, string> = {
-  comma: 'Commas',
-  semicolon: 'Semicolons',
-  tab: 'Tabs',
+  comma: phrase('Commas'),
+  semicolon: phrase('Semicolons'),
+  tab: phrase('Tabs'),
 };
 
 /** The choice of what separates the cells for a spreadsheet. */
-export const separatorChoice = (): Html =>
+export const separatorChoice = ({ say }: StatementContext): Html =>
   filterChoice(
     'separator',
-    'For a spreadsheet, separated by',
-    [...SEPARATOR_NAMES.map((one) => [one, SEPARATOR_LABELS[one]] as const), ['', 'For a program instead']],
+    say`For a spreadsheet, separated by`,
+    [
+      ...SEPARATOR_NAMES.map((one) => [one, say.of(SEPARATOR_LABELS[one])] as const),
+      ['', say`For a program instead`],
+    ],
     'semicolon',
     undefined,
     'separator',
@@ -39,20 +43,22 @@ export const separatorChoice = (): Html =>
   );
 
 export async function exportPage(context: StatementContext): Promise<Outcome> {
-  const { address, database } = context;
+  const { address, database, say } = context;
   const accounts = [...new Set((await lineSums(database)).map(({ account }) => account))];
-  const content = html`<p><a class="plain" href="${address(STATEMENTS_PATH)}">Statements</a></p>
-<h1>Download lines</h1>
-<p>Every line with what became of it: its payment, who decided and when, or why it is ignored. A debit has a negative amount.
-Separated by semicolons, amounts have a decimal comma.</p>
+  const content = html`<p><a class="plain" href="${address(STATEMENTS_PATH)}">${say`Statements`}</a></p>
+<h1>${say`Download lines`}</h1>
+<p>${say`Every line with its result: its payment, who decided and when, or why it is ignored. A debit has a negative amount. Separated by semicolons, amounts have a decimal comma.`}</p>
 <form class="narrow" method="get" action="${address(`${STATEMENTS_PATH}/lines.csv`)}">
 ${filterChoice(
   'account',
-  'Account',
+  say`Account`,
   accounts.map((one) => [one, one] as const),
   undefined,
-)}${dayFields({}, {})}${separatorChoice()}<p class="actions"><button class="primary" autofocus>Download CSV</button></p></form>`;
-  return { title: 'Download lines', content, place: STATEMENTS_PATH };
+  undefined,
+  'account',
+  say`Any`,
+)}${dayFields({}, {}, say)}${separatorChoice(context)}<p class="actions"><button class="primary" autofocus>${say`Download CSV`}</button></p></form>`;
+  return { title: say`Download lines`, content, place: STATEMENTS_PATH };
 }
 
 export async function downloadLines(context: StatementContext, format: ExportFormat): Promise<Outcome> {

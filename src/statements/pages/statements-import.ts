@@ -4,7 +4,6 @@ import type { ReadStatements } from '#bank-statements';
 import { type Faults, hasFaults, literal, notice } from '../../administrators/pages/parts.ts';
 import type { Outcome } from '../../administrators/pages/route.ts';
 import { requireStanding } from '../../administrators/standing.ts';
-import { counted } from '../../lib/counted.ts';
 import { attributes, type Html, html } from '../../lib/html.ts';
 import { FilesForm } from '../../web/pages/files-form.ts';
 import { type Imported, importedText } from '../import.ts';
@@ -42,15 +41,17 @@ export async function importPage(
   context: StatementContext,
   { outcomes = [], previews = [], fault, done }: Shown = {},
 ): Promise<Outcome> {
-  const { address, token } = context;
+  const { address, token, say } = context;
   const isImported = outcomes.some(({ imported }) => imported);
-  const faults: Faults = fault ? { files: fault } : previewFaults(previews);
+  const faults: Faults = fault ? { files: fault } : previewFaults(context, previews);
   const fields =
-    previews.length > 0 ? previewFields(context, previews, faults) : filesField(outcomes.length === 0, fault);
-  const content = html`<p><a class="plain" href="${address(STATEMENTS_PATH)}">Statements</a></p>
-<h1>Import statements</h1>
-${done}${outcomes.map((one) => outcomeShown(one))}
-${isImported && html`<p><a class="primary" href="${address(STATEMENTS_PATH)}" autofocus>See the lines</a></p>`}
+    previews.length > 0
+      ? previewFields(context, previews, faults)
+      : filesField(context, outcomes.length === 0, fault);
+  const content = html`<p><a class="plain" href="${address(STATEMENTS_PATH)}">${say`Statements`}</a></p>
+<h1>${say`Import statements`}</h1>
+${done}${outcomes.map((one) => outcomeShown(context, one))}
+${isImported && html`<p><a class="primary" href="${address(STATEMENTS_PATH)}" autofocus>${say`See the lines`}</a></p>`}
 <form${attributes({
     class: previews.length === 0 && 'narrow',
     method: 'post',
@@ -59,50 +60,61 @@ ${isImported && html`<p><a class="primary" href="${address(STATEMENTS_PATH)}" au
     novalidate: true,
   })}>${token}
 ${fields}<div class="radio"><input type="checkbox" id="despite" name="despite" value="yes">
-<label for="despite">Import what is right of a file although something in it is wrong</label></div>
-<p class="actions"><button class="primary">Import</button>${
-    previews.length > 0 && html` <button class="secondary" name="act" value="look">Read again</button>`
+<label for="despite">${say`Skip faulty lines and import the rest`}</label></div>
+<p class="actions"><button class="primary">${say`Import`}</button>${
+    previews.length > 0 &&
+    html` <button class="secondary" name="act" value="look">${say`Read again`}</button>`
   }</p></form>
-<p class="muted">A file again, or one that overlaps, adds nothing twice.</p>
+<p class="muted">${say`You can import a file twice: nothing is added twice.`}</p>
 ${previews.length === 0 && (await recentImports(context))}`;
   return {
-    title: 'Import statements',
+    title: say`Import statements`,
     content,
     place: STATEMENTS_PATH,
     ...(hasFaults(faults) && { faults }),
   };
 }
 
-function filesField(isFirst: boolean, fault: string | undefined): Html {
+function filesField({ say }: StatementContext, isFirst: boolean, fault: string | undefined): Html {
   const described = fault && html` aria-invalid="true" aria-describedby="files-error"`;
-  return html`<div class="field${fault && ' wrong'}"><label for="files">Files of your bank</label>
-<p class="hint" id="files-hint">CAMT.052, 053 or 054, MT940, MT942, OFX or CSV, also in a ZIP archive. At most 64 MB together.</p>
+  return html`<div class="field${fault && ' wrong'}"><label for="files">${say`Files from your bank`}</label>
+<p class="hint" id="files-hint">${say`CAMT.052, 053 or 054, MT940, MT942, OFX or CSV, also in a ZIP archive. 64 MB together or less.`}</p>
 ${fault && html`<p class="error" id="files-error">${fault}</p>\n`}<input id="files" name="files" type="file"
 multiple${described}${isFirst && html` autofocus`}></div>
 `;
 }
 
-function outcomeShown({ file, imported, faults, notes }: FileOutcome): Html {
+function outcomeShown(context: StatementContext, { file, imported, faults, notes }: FileOutcome): Html {
+  const { say } = context;
   const shown = faults.slice(0, FAULTS_SHOWN);
   const wrong =
     faults.length > 0 &&
-    html`<ul>${shown.map(({ line, text }) => html`<li>${line > 0 && `Line ${line}: `}${text}</li>\n`)}</ul>
-${faults.length > shown.length && html`<p>${faults.length - shown.length} more.</p>`}`;
+    html`${faultItems(context, shown)}
+${faults.length > shown.length && html`<p>${say`${faults.length - shown.length} more.`}</p>`}`;
   if (!imported?.length)
-    return notice(html`<p><strong>${literal(file)} was not imported.</strong></p>${wrong}`, 'warn');
+    return notice(
+      html`<p><strong>${say.html`${literal(file)} was not imported.`}</strong></p>${wrong}`,
+      'warn',
+    );
   const lines = imported.map((one) => html`<p>${literal(one.account)}: ${importedText(one)}.</p>`);
   return notice(
-    html`<p><strong>${literal(file)}</strong></p>${lines}${wrong}${notesShown(notes)}`,
+    html`<p><strong>${literal(file)}</strong></p>${lines}${wrong}${notesShown(context, notes)}`,
     faults.length > 0 ? 'warn' : 'status',
   );
 }
 
-function notesShown(notes: readonly FileFault[]): Html | false {
+const faultItems = ({ say }: StatementContext, faults: readonly FileFault[]): Html =>
+  html`<ul>${faults.map(
+    ({ line, text }) => html`<li>${line > 0 && `${say`Line ${line}:`} `}${text}</li>\n`,
+  )}</ul>`;
+
+function notesShown(context: StatementContext, notes: readonly FileFault[]): Html | false {
+  const { say } = context;
   if (notes.length === 0) return false;
   const shown = notes.slice(0, FAULTS_SHOWN);
   const more = notes.length - shown.length;
-  return html`<p>To know:</p><ul>${shown.map(({ line, text }) => html`<li>${line > 0 && `Line ${line}: `}${text}</li>\n`)}</ul>
-${more > 0 && html`<p>${more} more.</p>`}`;
+  return html`<p>${say`Good to know:`}</p>${faultItems(context, shown)}
+${more > 0 && html`<p>${say`${more} more.`}</p>`}`;
 }
 
 export async function takeFiles(context: StatementContext): Promise<Outcome> {
@@ -111,7 +123,7 @@ export async function takeFiles(context: StatementContext): Promise<Outcome> {
   const uploads: Upload[] = await lookedAt(form);
   for (const file of chosen)
     uploads.push({ name: file.name, bytes: new Uint8Array(await file.arrayBuffer()), said: undefined });
-  if (uploads.length === 0) return importPage(context, { fault: 'Choose at least one file' });
+  if (uploads.length === 0) return importPage(context, { fault: context.say`Choose at least one file` });
   const known = await readingOptions(database, context.offer.settings);
   const outcomes: FileOutcome[] = [];
   const previews: CsvPreview[] = [];
@@ -148,6 +160,10 @@ export async function takeUndo(context: StatementContext): Promise<Outcome> {
     return undoImport(transaction, form.get('statement') ?? '', act);
   });
   database.refresh();
-  const done = `The import is undone: ${counted(lines, 'line')} of it no longer count.`;
+  const done = context.say.count(
+    lines,
+    'The import is undone: {n} line no longer counts.',
+    'The import is undone: {n} lines no longer count.',
+  );
   return importPage(context, { done: notice(html`<p>${done}</p>`, 'status') });
 }

@@ -12,7 +12,6 @@ import {
   said,
 } from '../../administrators/pages/parts.ts';
 import type { Outcome } from '../../administrators/pages/route.ts';
-import { counted } from '../../lib/counted.ts';
 import { type Html, hidden, html } from '../../lib/html.ts';
 import { sha256Hex } from '../../lib/secrets.ts';
 import { dateIn } from '../../lib/time.ts';
@@ -56,7 +55,7 @@ interface Shown {
 }
 
 export function pastePage(context: StatementContext, { faults = {}, list, told }: Shown = {}): Outcome {
-  const { address, token, form } = context;
+  const { address, token, form, say } = context;
   const accounts = accountsOf(context);
   const account = typed(context, 'account') || (accounts.size === 1 ? [...accounts.keys()][0] : undefined);
   const options = [...accounts].map(([value, { label }]) => [value, label] as const);
@@ -68,36 +67,36 @@ export function pastePage(context: StatementContext, { faults = {}, list, told }
       typed(context, name) || undefined,
       undefined,
       name,
-      'As the list tells',
+      say`Recognise it`,
     );
-  const content = html`<p><a class="plain" href="${address(STATEMENTS_PATH)}">Statements</a></p>
-<h1>Paste a list</h1>
+  const content = html`<p><a class="plain" href="${address(STATEMENTS_PATH)}">${say`Statements`}</a></p>
+<h1>${say`Paste a list`}</h1>
 ${told}<form method="post" action="${address(PASTE_PATH)}#errors" enctype="multipart/form-data" novalidate>${token}
 ${list && readRows(context, list)}
-${choice({ name: 'account', legend: 'Account', options, chosen: account, fault: faults.account })}${
+${choice({ name: 'account', legend: say`Account`, options, chosen: account, fault: faults.account })}${
   list &&
-  html`<div class="filters"><div class="fields">${marks('dates', 'Days are written')}${marks('decimal', 'The mark of cents')}</div></div>`
+  html`<div class="filters"><div class="fields">${marks('dates', say`Date format`)}${marks('decimal', say`Decimal separator`)}</div></div>`
 }
 ${field({
   name: 'list',
-  label: 'Payments that arrived, one in a row',
-  hint: `As you copy them from online banking: an amount in each row, with a reference or a name, and perhaps a day.
-A row without one is of today. At most ${ROWS_MAXIMUM} rows.`,
+  label: say`Payments that arrived, one in each row`,
+  hint: say`As you copy them from online banking: an amount in each row, with a reference or a name, and a day if it was not today. ${ROWS_MAXIMUM} rows or fewer.`,
   value: told ? '' : (form.get('list') ?? ''),
   fault: faults.list,
   lines: 10,
   attributes: { autofocus: !list && !told, spellcheck: 'false' },
 })}<p class="actions">${
     list
-      ? html`<button class="secondary" name="act" value="read">Read again</button>`
-      : html`<button class="primary" name="act" value="read">Read the list</button>`
+      ? html`<button class="secondary" name="act" value="read">${say`Read again`}</button>`
+      : html`<button class="primary" name="act" value="read">${say`Read the list`}</button>`
   }</p></form>
-<p class="muted">A list again adds nothing twice. A statement of your bank that shows the same money later takes its place.</p>`;
-  return { title: 'Paste a list', content, place: STATEMENTS_PATH, ...(hasFaults(faults) && { faults }) };
+<p class="muted">${say`You can paste a list twice: nothing is added twice. When a bank statement later shows the same money, it takes the place of the list.`}</p>`;
+  return { title: say`Paste a list`, content, place: STATEMENTS_PATH, ...(hasFaults(faults) && { faults }) };
 }
 
 /** What the rows are read as, each that is not understood, and the button that keeps the lines. */
 function readRows(context: StatementContext, { rows, known }: ReadList): Html {
+  const { say } = context;
   const understood = rows.filter((row) => row.line);
   const wrong = rows.filter((row) => row.fault);
   const repeated = understood.filter((row) => known.has(row.line!.fingerprint)).length;
@@ -105,34 +104,37 @@ function readRows(context: StatementContext, { rows, known }: ReadList): Html {
   return html`${
     wrong.length > 0 &&
     notice(
-      html`<p><strong>Not understood: ${wrong.length} of ${rows.length}.</strong>
-Correct them below: what is not understood is left out.</p>
-<ul>${wrong.map(({ at, written, fault }) => html`<li>Row ${at}, ${said(written.slice(0, 140))}: ${fault}</li>\n`)}</ul>`,
+      html`<p><strong>${say`${wrong.length} of ${rows.length} rows were not understood.`}</strong>
+${say`Correct them below: these rows are left out.`}</p>
+<ul>${wrong.map(({ at, written, fault }) => html`<li>${say.html`Row ${at}, ${said(written.slice(0, 140))}: ${fault}`}</li>\n`)}</ul>`,
       'warn',
     )
   }${
     understood.length > 0 &&
     html`${records<PastedRow>(
       [
-        ['Row', ({ at }) => String(at), 'number'],
-        ['Day', ({ line }) => dayOn({ day: line!.bookingDay ?? '' })],
+        [say`Row`, ({ at }) => String(at), 'number'],
+        [say`Day`, ({ line }) => dayOn(context, { day: line!.bookingDay ?? '' })],
         [
-          'Amount',
+          say`Amount`,
           ({ line }) => lineAmount(context, { ...line!, amount_minor: line!.amountMinor }),
           'number',
         ],
-        ['From', ({ line }) => (line!.counterparty.name ? said(line!.counterparty.name) : '–')],
-        ['Text', ({ line }) => said(line!.text || line!.counterparty.account || '–')],
-        ['Then', ({ line }) => html`<span>${known.has(line!.fingerprint) ? 'Known already' : 'New'}</span>`],
+        [say`From`, ({ line }) => (line!.counterparty.name ? said(line!.counterparty.name) : '–')],
+        [say`Text`, ({ line }) => said(line!.text || line!.counterparty.account || '–')],
+        [
+          say`Then`,
+          ({ line }) => html`<span>${known.has(line!.fingerprint) ? say`Known already` : say`New`}</span>`,
+        ],
       ],
       understood,
     )}${hidden({ seen: seenOf(context) })}${
       repeated > 0 &&
       html`<div class="radio"><input type="checkbox" id="again" name="again" value="${context.now}">
-<label for="again">Add what is known already once more: it is other money</label></div>
+<label for="again">${say`Add the known ones once more: it is other money`}</label></div>
 `
     }<p class="actions"><button class="primary" name="act" value="keep" autofocus>${
-      added === 0 ? 'Keep the list' : `Keep ${counted(added, 'line')}`
+      added === 0 ? say`Keep the list` : say.count(added, 'Keep {n} line', 'Keep {n} lines')
     }</button></p>`
   }`;
 }
@@ -142,13 +144,13 @@ const seenOf = (context: StatementContext) =>
   sha256Hex(['list', 'account', 'dates', 'decimal'].map((name) => typed(context, name)).join('\0'));
 
 export async function takeList(context: StatementContext): Promise<Outcome> {
-  const { form, journal, principal, act, now, timeZone } = context;
+  const { form, journal, principal, act, now, timeZone, say } = context;
   const chosen = accountsOf(context).get(typed(context, 'account'));
   const text = form.get('list') ?? '';
   const faults = {
-    ...(!chosen && { account: 'Choose the account' }),
-    ...(text.trim() === '' && { list: 'Paste at least one row' }),
-    ...(text.split('\n').length > ROWS_MAXIMUM && { list: `Paste at most ${ROWS_MAXIMUM} rows at once` }),
+    ...(!chosen && { account: say`Choose the account` }),
+    ...(text.trim() === '' && { list: say`Paste at least one row` }),
+    ...(text.split('\n').length > ROWS_MAXIMUM && { list: say`Paste ${ROWS_MAXIMUM} rows or fewer at once` }),
   };
   if (!chosen || hasFaults(faults)) return pastePage(context, { faults });
   const word = (name: 'dates' | 'decimal') =>
@@ -172,7 +174,7 @@ export async function takeList(context: StatementContext): Promise<Outcome> {
   for (const line of statement.lines)
     if (again !== undefined && known.has(line.fingerprint)) line.fingerprint += `~${again}`;
   const [imported] = (await importFile(journal, checked, act, { ...options, dryRun: false }))!;
-  const link = html`<a class="primary" href="${context.address(STATEMENTS_PATH)}" autofocus>See the lines</a>`;
+  const link = html`<a class="primary" href="${context.address(STATEMENTS_PATH)}" autofocus>${say`See the lines`}</a>`;
   const done = notice(html`<p>${literal(own)}: ${importedText(imported!)}.</p>`);
   return pastePage(context, { told: html`${done}<p>${link}</p>` });
 }

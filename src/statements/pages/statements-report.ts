@@ -5,6 +5,7 @@ import { type Faults, literal, notice, rows, said } from '../../administrators/p
 import type { Outcome } from '../../administrators/pages/route.ts';
 import { OperationalError } from '../../lib/errors.ts';
 import { type Html, html } from '../../lib/html.ts';
+import { phrase } from '../../lib/phrases.ts';
 import { dayBounds } from '../../lib/time.ts';
 import { addressOfLine, addressOfPayment } from '../../review/pages/panel.ts';
 import { dayInWords } from '../../review/told.ts';
@@ -22,7 +23,7 @@ export const REPORT_PATH = `${STATEMENTS_PATH}/report`;
 const TEXT_MAXIMUM = 100;
 /** Lines on the page; a file has them all. */
 const LINES_SHOWN = 1000;
-const TITLE = 'Report of an account';
+const TITLE = phrase('Report of an account');
 
 /** An account in one currency as an address names it: `DE75512108001245126199 EUR`. */
 export const accountName = ({ account, currency }: Money): string => `${account} ${currency}`;
@@ -41,45 +42,49 @@ async function accountsOf({
 }
 
 export async function reportPage(context: StatementContext): Promise<Outcome> {
-  const { address, database, query } = context;
+  const { address, database, query, say } = context;
   const accounts = await accountsOf(context);
   const asked = askedOf(query, ['account', 'from', 'to'], TEXT_MAXIMUM);
   const chosen = asked.account ?? accounts.keys().next().value;
   const money = chosen === undefined ? undefined : accounts.get(chosen);
   const month = money && money.last_day !== '' ? money.last_day.slice(0, 8) : undefined;
   const { from = month && `${month}01`, to = money?.last_day } = asked;
-  const faults = faultsOf({ from, to });
+  const faults = faultsOf(context, { from, to });
   const isAsked = money !== undefined && from && to && Object.keys(faults).length === 0;
   const fields = html`${filterChoice(
     'account',
-    'Account',
+    say`Account`,
     [...accounts.keys()].map((name) => [name, name] as const),
     chosen,
     undefined,
     'account',
     null,
-  )}${dayFields({ ...(from && { from }), ...(to && { to }) }, faults)}`;
-  const content = html`<p class="screen"><a class="plain" href="${address(STATEMENTS_PATH)}">Statements</a></p>
-<h1>${TITLE}</h1>
-<div class="screen">${filterBar(context, REPORT_PATH, {}, { fields, button: 'Show' })}</div>
+  )}${dayFields({ ...(from && { from }), ...(to && { to }) }, faults, say)}`;
+  const content = html`<p class="screen"><a class="plain" href="${address(STATEMENTS_PATH)}">${say`Statements`}</a></p>
+<h1>${say.of(TITLE)}</h1>
+<div class="screen">${filterBar(context, REPORT_PATH, {}, { fields, button: say`Show` })}</div>
 ${
   isAsked
     ? await report(context, await periodOf(database, money, from, to))
-    : html`<p>${chosen === undefined ? 'No statement has been imported yet.' : 'Choose an account and two days.'}</p>`
+    : html`<p>${chosen === undefined ? say`No statement has been imported yet.` : say`Choose an account and two days.`}</p>`
 }`;
   const status = Object.keys(faults).length > 0 ? 422 : 200;
-  return { status, title: TITLE, content, place: STATEMENTS_PATH };
+  return { status, title: say.of(TITLE), content, place: STATEMENTS_PATH };
 }
 
-function faultsOf(days: { from: string | undefined; to: string | undefined }): Faults {
+function faultsOf(
+  { say }: StatementContext,
+  days: { from: string | undefined; to: string | undefined },
+): Faults {
   const faults: Record<string, string> = {};
   for (const [name, day] of Object.entries(days))
-    if (day !== undefined && !dayBounds(day, 'UTC')) faults[name] = 'Must be a date like 2026-11-20';
-  if (days.from && days.to && days.from > days.to) faults.to = 'The last day is before the first';
+    if (day !== undefined && !dayBounds(day, 'UTC')) faults[name] = say`Must be a date like 2026-11-20`;
+  if (days.from && days.to && days.from > days.to) faults.to = say`The last day is before the first`;
   return faults;
 }
 
 async function report(context: StatementContext, period: Period): Promise<Html> {
+  const { say } = context;
   const { account, currency, from, to, closing, bank } = period;
   const shown: ReportLine[] = [];
   for await (const page of reportLines(context.database, period, context.timeZone)) {
@@ -89,26 +94,26 @@ async function report(context: StatementContext, period: Period): Promise<Html> 
   const isWhole = shown.length <= LINES_SHOWN;
   const made = `${context.principal.name}, ${context.moment(context.now)}`;
   return html`<section class="block" aria-labelledby="sums-heading">
-<h2 id="sums-heading">${literal(account)} ${currency}, ${dayInWords(from)} to ${dayInWords(to)}</h2>
+<h2 id="sums-heading">${literal(account)} ${currency}, ${say`${dayInWords(from, say)} to ${dayInWords(to, say)}`}</h2>
 ${notice(html`<p>${balanceSentence(period)}</p>`, closing !== undefined && bank !== undefined && closing !== bank ? 'warn' : 'status')}
 ${rows(sumsOf(context, period))}
-<p class="muted">Made by ${made}.</p>
+<p class="muted">${say`Created by ${made}.`}</p>
 </section>
-<section class="block" aria-labelledby="days-heading"><h2 id="days-heading">Day by day</h2>
+<section class="block" aria-labelledby="days-heading"><h2 id="days-heading">${say`Day by day`}</h2>
 ${dayTable(context, period)}</section>
-<section class="block" aria-labelledby="report-lines-heading"><h2 id="report-lines-heading">Lines</h2>
-${shown.length === 0 ? html`<p>There are none.</p>` : lineTable(context, currency, shown.slice(0, LINES_SHOWN))}
-${!isWhole && html`<p><strong>Only the first ${LINES_SHOWN.toLocaleString('en')} lines are shown.</strong> The file has them all.</p>`}
+<section class="block" aria-labelledby="report-lines-heading"><h2 id="report-lines-heading">${say`Lines`}</h2>
+${shown.length === 0 ? html`<p>${say`There are no lines.`}</p>` : lineTable(context, currency, shown.slice(0, LINES_SHOWN))}
+${!isWhole && html`<p><strong>${say`Only the first ${LINES_SHOWN} lines are shown.`}</strong> ${say`The file has them all.`}</p>`}
 </section>
 ${downloadForm(context, period)}`;
 }
 
 /** The sums of lines in a state and a direction, in words. */
 const STATES = [
-  ['Matched', 'credit', 'matched'],
-  ['To look at', 'credit', 'open'],
-  ['Ignored', 'credit', 'ignored'],
-  ['Money out', 'debit', undefined],
+  [phrase('Matched'), 'credit', 'matched'],
+  [phrase('To look at'), 'credit', 'open'],
+  [phrase('Ignored'), 'credit', 'ignored'],
+  [phrase('Money out'), 'debit', undefined],
 ] as const;
 
 function sumsIn(days: readonly BookedDay[], [, direction, state]: (typeof STATES)[number]) {
@@ -128,33 +133,38 @@ function signed({ money }: StatementContext, minor: number | undefined, currency
 }
 
 function sumsOf(context: StatementContext, period: Period) {
+  const { say } = context;
   const { opening, closing, bank, days, currency } = period;
   return [
-    ['Opening balance', signed(context, opening, currency)],
+    [say`Opening balance`, signed(context, opening, currency)],
     ...STATES.map((one): [string, Html] => {
       const { count, minor } = sumsIn(days, one);
-      return [one[0], html`${signed(context, minor, currency)} <span class="muted">(${count})</span>`];
+      return [
+        say.of(one[0]),
+        html`${signed(context, minor, currency)} <span class="muted">(${count})</span>`,
+      ];
     }),
-    ['Closing balance', signed(context, closing, currency)],
-    ['Closing balance of the bank', signed(context, bank, currency)],
+    [say`Closing balance`, signed(context, closing, currency)],
+    [say`Closing balance of the bank`, signed(context, bank, currency)],
   ] as [string, Html][];
 }
 
 function dayTable(context: StatementContext, { days, currency }: Period): Html {
-  if (days.length === 0) return html`<p>Nothing was booked.</p>`;
+  const { say } = context;
+  if (days.length === 0) return html`<p>${say`Nothing was booked.`}</p>`;
   const sum = (one: (typeof STATES)[number]) => (day: BookedDay) => {
     const { count, minor } = sumsIn([day], one);
     return count === 0 ? html`<span>–</span>` : html`${signed(context, minor, currency)}`;
   };
   return records<BookedDay>(
     [
-      ['Day', (day) => dayOn(day)],
-      ...STATES.map((one) => [one[0], sum(one), 'number'] as const),
-      ['Balance', ({ balance }) => signed(context, balance, currency), 'number'],
+      [say`Day`, (day) => dayOn(context, day)],
+      ...STATES.map((one) => [say.of(one[0]), sum(one), 'number'] as const),
+      [say`Balance`, ({ balance }) => signed(context, balance, currency), 'number'],
       [
-        'Of the bank',
+        say`Of the bank`,
         ({ bank, balance }) =>
-          html`${signed(context, bank, currency)}${bank !== undefined && balance !== bank && html` <strong>differs</strong>`}`,
+          html`${signed(context, bank, currency)}${bank !== undefined && balance !== bank && html` <strong>${say`differs`}</strong>`}`,
         'number',
       ],
     ],
@@ -163,17 +173,19 @@ function dayTable(context: StatementContext, { days, currency }: Period): Html {
 }
 
 function lineTable(context: StatementContext, currency: string, lines: readonly ReportLine[]): Html {
+  const { say } = context;
   return records<ReportLine>(
     [
       [
-        'Day',
-        ({ line }) => html`<a class="plain" href="${addressOfLine(context, line.id)}">${dayOn(line)}</a>`,
+        say`Day`,
+        ({ line }) =>
+          html`<a class="plain" href="${addressOfLine(context, line.id)}">${dayOn(context, line)}</a>`,
       ],
-      ['Amount', ({ line }) => lineAmount(context, line), 'number'],
-      ['From or to', ({ row }) => (row.name === null ? '–' : said(row.name))],
-      ['Bank reference', ({ row }) => (row.bank_reference === null ? '–' : literal(row.bank_reference))],
-      ['What became of it', (one) => fateOf(context, one)],
-      ['Balance', ({ balance }) => signed(context, balance, currency), 'number'],
+      [say`Amount`, ({ line }) => lineAmount(context, line), 'number'],
+      [say`From or to`, ({ row }) => (row.name === null ? '–' : said(row.name))],
+      [say`Bank reference`, ({ row }) => (row.bank_reference === null ? '–' : literal(row.bank_reference))],
+      [say`Result`, (one) => fateOf(context, one)],
+      [say`Balance`, ({ balance }) => signed(context, balance, currency), 'number'],
     ],
     lines,
   );
@@ -181,30 +193,36 @@ function lineTable(context: StatementContext, currency: string, lines: readonly 
 
 /** What became of a line: its payment with who decided and when, or why it is ignored. */
 function fateOf(context: StatementContext, { line, row, statement }: ReportLine): Html {
+  const { say } = context;
   const note = row.note !== null && html`<div class="muted">${said(row.note)}</div>`;
   if (line.payment_id !== null) {
     const name = row.merchant_reference ?? line.payment_id;
     const decided =
       row.decided_by !== null &&
-      html`, ${row.payment_status} by ${row.decided_by}, ${dayInWords(row.decided_on!)}`;
+      html`, ${
+        row.payment_status === 'approved'
+          ? say`approved by ${row.decided_by}, ${dayInWords(row.decided_on!, say)}`
+          : say`rejected by ${row.decided_by}, ${dayInWords(row.decided_on!, say)}`
+      }`;
     return html`<div><a href="${addressOfPayment(context, line.payment_id)}">${said(name)}</a>${decided}${note}</div>`;
   }
   const state =
     line.booked === 0
-      ? 'Pending'
+      ? say`Pending`
       : line.direction === 'debit' && line.state === 'open'
         ? '–'
-        : STATE_NAMES[line.state];
+        : say.of(STATE_NAMES[line.state]);
   const pasted = statement?.format === 'pasted' && html`<div class="muted">${statement.file}</div>`;
   return html`<div>${state}${note}${pasted}</div>`;
 }
 
-function downloadForm({ address }: StatementContext, { account, currency, from, to }: Period): Html {
-  return html`<form class="screen narrow" method="get" action="${address(`${REPORT_PATH}.csv`)}">
-<h2>As a file</h2>
+function downloadForm(context: StatementContext, { account, currency, from, to }: Period): Html {
+  const { say } = context;
+  return html`<form class="screen narrow" method="get" action="${context.address(`${REPORT_PATH}.csv`)}">
+<h2>${say`As a file`}</h2>
 <input type="hidden" name="account" value="${accountName({ account, currency })}">
 <input type="hidden" name="from" value="${from}"><input type="hidden" name="to" value="${to}">
-${separatorChoice()}<p class="actions"><button class="primary">Download CSV</button></p></form>`;
+${separatorChoice(context)}<p class="actions"><button class="primary">${say`Download CSV`}</button></p></form>`;
 }
 
 export async function downloadReport(context: StatementContext, format: ExportFormat): Promise<Outcome> {

@@ -13,21 +13,26 @@ export const UNDO_PATH = `${STATEMENTS_PATH}/undo`;
 const SHOWN = 8;
 
 /** The newest imports; nothing if there are none. */
-export async function recentImports({ database, address, token }: StatementContext): Promise<Html | false> {
+export async function recentImports({
+  database,
+  address,
+  token,
+  say,
+}: StatementContext): Promise<Html | false> {
   const found = await listStatements(database, undefined, undefined, SHOWN);
   if (found.length === 0) return false;
   const button = ({ id, file }: KeptStatement) =>
     html`<form method="post" action="${address(UNDO_PATH)}">${token}<input type="hidden" name="statement" value="${id}">
-<button class="secondary" aria-label="Undo the import of ${file}">Undo</button></form>`;
-  return html`<section class="block" aria-labelledby="recent-heading"><h2 id="recent-heading">Imported last</h2>
-<p class="muted">An import of which nothing was matched or ignored can be undone. Its file can be imported again.</p>
+<button class="secondary" aria-label="${say`Undo the import of ${file}`}">${say`Undo`}</button></form>`;
+  return html`<section class="block" aria-labelledby="recent-heading"><h2 id="recent-heading">${say`Newest imports`}</h2>
+<p class="muted">${say`You can undo an import as long as none of its lines was matched or ignored. Its file can be imported again.`}</p>
 ${records<KeptStatement>(
   [
-    ['File', ({ file }) => literal(file)],
-    ['Account', ({ account }) => literal(account)],
-    ['Days', ({ first_day, last_day }) => [first_day, last_day].filter(Boolean).join(' to ') || '–'],
-    ['Lines', ({ lines }) => String(lines), 'number'],
-    ['', (one) => (isUndone(one) ? 'Undone' : button(one))],
+    [say`File`, ({ file }) => literal(file)],
+    [say`Account`, ({ account }) => literal(account)],
+    [say`Days`, ({ first_day, last_day }) => [first_day, last_day].filter(Boolean).join(' to ') || '–'],
+    [say`Lines`, ({ lines }) => String(lines), 'number'],
+    [say`Undo`, (one) => (isUndone(one) ? say`Undone` : button(one))],
   ],
   found,
 )}</section>`;

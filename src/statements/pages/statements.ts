@@ -1,13 +1,12 @@
 // Bank statements in the console: what came in with its sums, the lists of lines, and the ways to more.
 
 import { may } from '../../administrators/administrator.ts';
-import { askedOf, filterBar, filterChoice } from '../../administrators/pages/filters.ts';
+import { askedOf, filterBar, filterChoice, findField } from '../../administrators/pages/filters.ts';
 import { literal, notice } from '../../administrators/pages/parts.ts';
 import type { Outcome } from '../../administrators/pages/route.ts';
 import { type Html, html } from '../../lib/html.ts';
 import { findPayment } from '../../payments/queries.ts';
 import { addressOfLine, addressOfPayment } from '../../review/pages/panel.ts';
-import { searchField } from '../../review/pages/payment-search.ts';
 import { records } from '../../web/markup/table.ts';
 import { isLineId, LINE_STATES, type LineState } from '../kept.ts';
 import { findLine, type LineSum, lineSums } from '../line-queries.ts';
@@ -26,7 +25,7 @@ import { accountName, REPORT_PATH } from './statements-report.ts';
 const PARAMETER_MAXIMUM = 100;
 
 export async function statementsPage(context: StatementContext): Promise<Outcome> {
-  const { database, principal, query, address } = context;
+  const { database, principal, query, address, say } = context;
   const asked = askedOf(query, ['state', 'after', 'q'], PARAMETER_MAXIMUM);
   const state = LINE_STATES.find((one) => one === asked.state) ?? 'open';
   const sums = await lineSums(database);
@@ -38,66 +37,68 @@ export async function statementsPage(context: StatementContext): Promise<Outcome
       : state === 'open'
         ? await openList(context, mayDecide)
         : await otherList(context, state, asked.after);
+  const heading = asked.q === undefined ? say.of(STATE_NAMES[state]) : say`Found`;
   const content = html`${await doneLine(context)}
-<h1>Statements</h1>
+<h1>${say`Statements`}</h1>
 <p class="actions">${
     mayDecide &&
-    html`<a class="${look}" href="${address(`${STATEMENTS_PATH}/import`)}" data-key="u">Import statements</a>
-<a class="secondary" href="${address(`${STATEMENTS_PATH}/paste`)}">Paste a list</a> `
+    html`<a class="${look}" href="${address(`${STATEMENTS_PATH}/import`)}" data-key="u">${say`Import statements`}</a>
+<a class="secondary" href="${address(`${STATEMENTS_PATH}/paste`)}">${say`Paste a list`}</a> `
   }${
     sums.length > 0 &&
-    html`<a class="secondary" href="${address(REPORT_PATH)}">Report</a>
-<a class="secondary" href="${address(`${STATEMENTS_PATH}/export`)}" data-key="d">Download lines</a>`
+    html`<a class="secondary" href="${address(REPORT_PATH)}">${say`Report`}</a>
+<a class="secondary" href="${address(`${STATEMENTS_PATH}/export`)}" data-key="d">${say`Download lines`}</a>`
   }</p>
 ${
   sums.length === 0
-    ? html`<div class="empty"><p>No statement has been imported yet.</p></div>`
+    ? html`<div class="empty"><p>${say`No statement has been imported yet.`}</p></div>`
     : html`${sumTable(context, sums)}
-<section class="block" aria-labelledby="lines-heading"><h2 id="lines-heading">${asked.q === undefined ? STATE_NAMES[state] : 'Found'}</h2>
+<section class="block" aria-labelledby="lines-heading"><h2 id="lines-heading">${heading}</h2>
 ${searchForm(context, asked.q)}
 ${asked.q === undefined && stateForm(context, state)}
 ${list}</section>`
 }`;
-  return { title: 'Statements', content, place: STATEMENTS_PATH };
+  return { title: say`Statements`, content, place: STATEMENTS_PATH };
 }
 
 function stateForm(context: StatementContext, state: LineState): Html {
-  const states = LINE_STATES.map((one) => [one, STATE_NAMES[one]] as const);
+  const { say } = context;
+  const states = LINE_STATES.map((one) => [one, say.of(STATE_NAMES[one])] as const);
   return filterBar(context, STATEMENTS_PATH, state === 'open' ? {} : { state }, {
-    fields: filterChoice('state', 'Lines', states, state),
-    button: 'Show',
+    fields: filterChoice('state', say`Lines`, states, state),
+    button: say`Show`,
   });
 }
 
 function searchForm(context: StatementContext, q: string | undefined): Html {
-  const fields = searchField(
-    q,
-    'A reference or a part of one, a payer, an account, an amount, words of the text',
-  );
+  const { say } = context;
+  const fields = findField(context, q, say`Reference, payer, account, amount, text`);
   return filterBar(context, STATEMENTS_PATH, q === undefined ? {} : { q }, {
     fields,
-    button: 'Search',
-    label: 'Search lines',
+    button: '',
+    label: say`Search lines`,
   });
 }
 
 /** What was done last, told from what stands in the store. */
 async function doneLine(context: StatementContext): Promise<Html | undefined> {
+  const { say } = context;
   const id = context.query.get('done');
   const line = id !== null && isLineId(id) ? await findLine(context.database, id) : undefined;
   if (!line) return undefined;
   const payment =
     line.payment_id !== null &&
-    html`, <a href="${addressOfPayment(context, line.payment_id)}">see the payment</a>`;
+    html` · <a href="${addressOfPayment(context, line.payment_id)}">${say`See the payment`}</a>`;
   const isApproved =
     line.payment_id !== null && (await findPayment(context.database, line.payment_id))?.status === 'approved';
   return notice(
-    html`<p>${isApproved ? 'Approved' : STATE_NAMES[line.state]}: ${lineAmount(context, line)}, ${dayOn(line)}.
-<a href="${addressOfLine(context, line.id)}">See the line</a>${payment}.</p>`,
+    html`<p>${isApproved ? say`Approved` : say.of(STATE_NAMES[line.state])}: ${lineAmount(context, line)}, ${dayOn(context, line)}.
+<a href="${addressOfLine(context, line.id)}">${say`See the line`}</a>${payment}</p>`,
   );
 }
 
 function sumTable(context: StatementContext, sums: readonly LineSum[]): Html {
+  const { say } = context;
   const booked = sums.filter((one) => one.booked === 1 && one.direction === 'credit');
   const accounts = [...Map.groupBy(booked, ({ account, currency }) => `${account} ${currency}`).values()];
   const of = (lines: readonly LineSum[], state: LineState) => {
@@ -109,17 +110,18 @@ function sumTable(context: StatementContext, sums: readonly LineSum[]): Html {
   return records<LineSum[]>(
     [
       [
-        'Account',
+        say`Account`,
         ([one]) =>
           html`<a class="plain" href="${context.address(REPORT_PATH, { account: accountName(one!) })}">${literal(one!.account)}</a>`,
       ],
       [
-        'Up to',
-        (lines) => dayOn({ day: lines.toSorted((a, b) => (a.last_day < b.last_day ? 1 : -1))[0]!.last_day }),
+        say`Up to`,
+        (lines) =>
+          dayOn(context, { day: lines.toSorted((a, b) => (a.last_day < b.last_day ? 1 : -1))[0]!.last_day }),
       ],
-      ['To look at', (lines) => of(lines, 'open'), 'number'],
-      ['Matched', (lines) => of(lines, 'matched'), 'number'],
-      ['Ignored', (lines) => of(lines, 'ignored'), 'number'],
+      [say`To look at`, (lines) => of(lines, 'open'), 'number'],
+      [say`Matched`, (lines) => of(lines, 'matched'), 'number'],
+      [say`Ignored`, (lines) => of(lines, 'ignored'), 'number'],
     ],
     accounts,
   );

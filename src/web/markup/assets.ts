@@ -54,7 +54,14 @@ function addressOf(stem: string): string {
 const FOR_ALL = ['tokens', 'elements', 'parts', 'frame'];
 /** The sheet of the customer's pages, and that of the console. */
 export const stylesheet = sheet('style.css', [...FOR_ALL, 'customer']);
-export const consoleStylesheet = sheet('console.css', [...FOR_ALL, 'console', 'desk']);
+export const consoleStylesheet = sheet('console.css', [
+  'tokens',
+  'elements',
+  'parts',
+  'desk',
+  'queue',
+  'records',
+]);
 /** Loaded before the style asks for it: the subset that every page is set in. */
 export const preloaded = latin;
 export const assets: readonly Asset[] = [stylesheet, icon, ...loadedByStyle];

@@ -68,14 +68,18 @@ interface PageParts {
   preview?: { title: string; description: string } | undefined;
   /** What the link past the header says. */
   skip: Html;
+  /** Further links like it, in front of it. */
+  skips?: Html | undefined;
   header: Html | undefined;
   /** Everything within `main`. */
   content: Html;
   /** Whether `main` has two columns on wide screens. */
   wide?: boolean;
   footer: Html;
-  /** What stands beside `main`: the console's navigation. */
+  /** What stands beside `main`: the console's navigation, and what comes before it. */
   beside?: Html | undefined;
+  /** The classes of the body and of `main` where they are not a sheet of paper on the canvas. */
+  looks?: { body: string; main: string } | undefined;
   /** A module below `basePath`, and the nonce of this answer. */
   script?: { name: string; nonce: string } | undefined;
   /** The page's sheet; that of the customer's pages if undefined. */
@@ -89,7 +93,7 @@ const CANVAS: Record<Theme, string> = { light: '#f4f3ef', dark: '#121317' };
 export function htmlPage(parts: PageParts): string {
   const { language, theme, basePath, title, preview, skip, header, content, wide, footer, beside, script } =
     parts;
-  const { sheet = stylesheet } = parts;
+  const { sheet = stylesheet, looks, skips } = parts;
   return html`<!doctype html>
 <html lang="${language.tag}" dir="${language.direction}"${theme && html` data-theme="${theme}"`}>
 <head>
@@ -116,10 +120,10 @@ ${
 <script type="module" nonce="${script.nonce}" src="${basePath}/${script.name}"></script>`
   }
 </head>
-<body${beside && html` class="console"`}>
-<a class="skip" href="#main">${skip}</a>
+<body${looks && html` class="${looks.body}"`}>
+${skips}<a class="skip" href="#main">${skip}</a>
 ${header && html`<header>${header}</header>`}
-${beside}<main id="main" class="sheet${wide && ' wide'}" tabindex="-1">
+${beside}<main id="main" class="${looks?.main ?? html`sheet${wide && ' wide'}`}" tabindex="-1">
 ${content}
 </main>
 <footer>

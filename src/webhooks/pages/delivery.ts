@@ -23,7 +23,7 @@ async function deliveryNamed(context: WebhookContext): Promise<{ endpoint: Endpo
 }
 
 export async function deliveryPage(context: WebhookContext): Promise<Outcome> {
-  const { database, address, principal, token } = context;
+  const { database, address, principal, token, say } = context;
   const { endpoint, delivery } = await deliveryNamed(context);
   const attempts = await attemptsOf(database, [delivery.id]);
   const maySend = may(principal.role, 'administer') && endpoint.disabled_at === null;
@@ -31,38 +31,39 @@ export async function deliveryPage(context: WebhookContext): Promise<Outcome> {
   const content = html`<p><a class="plain" href="${endpointAddress(context, endpoint)}">${literal(endpoint.url)}</a></p>
 <h1>${literal(delivery.type)}</h1>
 ${rows([
-  ['State', DELIVERY_NAMES[delivery.status]],
+  [say`State`, say.of(DELIVERY_NAMES[delivery.status])],
   [
-    'Payment',
+    say`Payment`,
     html`<a class="plain" href="${addressOfPayment(context, delivery.payment_id)}">${literal(delivery.payment_id)}</a>`,
   ],
-  ['Event', literal(delivery.event_id)],
-  ['Delivery', literal(delivery.id)],
-  ['Queued', moment(context, delivery.created_at)],
-  ['Next attempt', delivery.due_at === null ? null : moment(context, delivery.due_at)],
+  [say`Event`, literal(delivery.event_id)],
+  [say`Delivery`, literal(delivery.id)],
+  [say`Queued`, moment(context, delivery.created_at)],
+  [say`Next attempt`, delivery.due_at === null ? null : moment(context, delivery.due_at)],
 ])}
 ${
   maySend &&
-  html`<form method="post" action="${again}">${token}<p class="actions"><button class="secondary">Send again now</button></p></form>`
+  html`<form method="post" action="${again}">${token}<p class="actions"><button class="secondary">${say`Send again now`}</button></p></form>`
 }
-<section class="block" aria-labelledby="attempts-heading"><h2 id="attempts-heading">Attempts</h2>
-${attempts.length === 0 ? html`<p>None was made yet.</p>` : attemptTable(context, attempts)}
+<section class="block" aria-labelledby="attempts-heading"><h2 id="attempts-heading">${say`Attempts`}</h2>
+${attempts.length === 0 ? html`<p>${say`None was made yet.`}</p>` : attemptTable(context, attempts)}
 </section>`;
   return { title: delivery.type, content, place: '/merchants' };
 }
 
 function attemptTable(context: WebhookContext, attempts: readonly AttemptMade[]): Html {
+  const { say } = context;
   return records<AttemptMade>(
     [
-      ['Attempt', ({ number }) => number],
-      ['Made', ({ at }) => moment(context, at)],
-      ['What happened', ({ reason }) => html`<span>${reason}</span>`],
+      [say`Attempt`, ({ number }) => number],
+      [say`Time`, ({ at }) => moment(context, at)],
+      [say`Result`, ({ reason }) => html`<span>${reason}</span>`],
       [
-        'What the server answered',
+        say`Answer of the server`,
         ({ reply }) =>
           reply === null || reply === ''
             ? '–'
-            : html`<details><summary>Show</summary><pre class="code" dir="auto" translate="no">${reply}</pre></details>`,
+            : html`<details><summary>${say`Show`}</summary><pre class="code" dir="auto" translate="no">${reply}</pre></details>`,
       ],
     ],
     attempts,

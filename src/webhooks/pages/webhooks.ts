@@ -5,6 +5,7 @@ import { literal, moment, notice, rows, said } from '../../administrators/pages/
 import type { Outcome, Shown } from '../../administrators/pages/route.ts';
 import { OperationalError } from '../../lib/errors.ts';
 import { type Html, html } from '../../lib/html.ts';
+import { phrase } from '../../lib/phrases.ts';
 import { DAY_MS } from '../../lib/time.ts';
 import { MODE_NAMES } from '../../merchants/pages/merchant-key-parts.ts';
 import { pager, records } from '../../web/markup/table.ts';
@@ -21,20 +22,20 @@ const DELIVERIES_SHOWN = 50;
 const ID_MAXIMUM = 100;
 
 export const DELIVERY_NAMES: Record<DeliveryStatus, string> = {
-  pending: 'Not tried yet',
-  retrying: 'To be tried again',
-  delivered: 'Delivered',
-  failed: 'Given up',
+  pending: phrase('Not tried yet'),
+  retrying: phrase('Will be tried again'),
+  delivered: phrase('Delivered'),
+  failed: phrase('Given up'),
 };
 
-/** Why an endpoint gets nothing, as the end of a sentence. */
+/** Why an endpoint gets nothing. */
 const DISABLED_BECAUSE: Record<NonNullable<Endpoint['disabled_reason']>, string> = {
-  merchant: 'by its merchant',
-  administrator: 'by an administrator',
-  operator: 'by the operator',
-  gone: 'because its server answered 410, gone',
-  failing: 'because no attempt succeeded for 5 days',
-  secret_lost: 'because its secret is lost; its merchant can make a new one',
+  merchant: phrase('Its merchant disabled it.'),
+  administrator: phrase('An administrator disabled it.'),
+  operator: phrase('The operator disabled it.'),
+  gone: phrase('Disabled because its server answered 410 Gone.'),
+  failing: phrase('Disabled because no attempt succeeded for 5 days.'),
+  secret_lost: phrase('Disabled because its secret is lost. Its merchant can create a new one.'),
 };
 
 interface Line {
@@ -52,7 +53,7 @@ export async function endpointNamed({ database, params }: WebhookContext): Promi
 
 /** The endpoints of all merchants, or of the one that `merchant` names. */
 export async function webhooksPage(context: WebhookContext): Promise<Shown> {
-  const { database, address, query } = context;
+  const { database, address, query, say } = context;
   const asked = askedOf(query, ['merchant', 'after'], ID_MAXIMUM);
   const all = (await listEndpoints(database)).filter(
     ({ merchant_id }) => asked.merchant === undefined || merchant_id === asked.merchant,
@@ -70,20 +71,20 @@ export async function webhooksPage(context: WebhookContext): Promise<Shown> {
   const { merchant } = asked;
   const above = merchant
     ? html`<a class="plain" href="${address(`/merchants/${merchant}`)}">${merchantName(context, merchant)}</a>`
-    : html`<a class="plain" href="${address('/merchants')}">Merchants</a>`;
+    : html`<a class="plain" href="${address('/merchants')}">${say`Merchants`}</a>`;
   const content = html`<p>${above}</p>
-<h1>Webhooks</h1>
+<h1>${say`Webhooks`}</h1>
 ${
   lines.length === 0
-    ? html`<div class="empty"><p>There are no webhook endpoints${merchant && ' of this merchant'}.</p></div>`
+    ? html`<div class="empty"><p>${merchant ? say`This merchant has no webhook endpoints.` : say`There are no webhook endpoints.`}</p></div>`
     : endpointTable(context, lines)
 }
 ${pager(
-  asked.after !== undefined && ['First', address(WEBHOOKS, { merchant })],
-  rest.length > ENDPOINTS_SHOWN && ['Next', address(WEBHOOKS, { merchant, after: shown.at(-1)!.id })],
+  asked.after !== undefined && [say`First`, address(WEBHOOKS, { merchant })],
+  rest.length > ENDPOINTS_SHOWN && [say`Next`, address(WEBHOOKS, { merchant, after: shown.at(-1)!.id })],
 )}
-<p class="muted">Merchants add endpoints by the API: <code>POST /v1/webhook_endpoints</code>.</p>`;
-  return { title: 'Webhooks', content, place: '/merchants' };
+<p class="muted">${say.html`Merchants add endpoints by the API: ${html`<code>POST /v1/webhook_endpoints</code>`}.`}</p>`;
+  return { title: say`Webhooks`, content, place: '/merchants' };
 }
 
 const merchantName = ({ directory }: WebhookContext, id: string): Html =>
@@ -93,18 +94,19 @@ export const endpointAddress = ({ address }: WebhookContext, { id }: Pick<Endpoi
   address(`${WEBHOOKS}/${id}`);
 
 function endpointTable(context: WebhookContext, lines: readonly Line[]): Html {
+  const { say } = context;
   return records<Line>(
     [
       [
-        'Endpoint',
+        say`Endpoint`,
         ({ endpoint }) =>
           html`<a class="plain" href="${endpointAddress(context, endpoint)}" data-key-row>${literal(endpoint.url)}</a>`,
       ],
-      ['Merchant', ({ endpoint }) => merchantName(context, endpoint.merchant_id)],
-      ['Mode', ({ endpoint }) => MODE_NAMES[endpoint.mode]],
-      ['State', stateStamp],
+      [say`Merchant`, ({ endpoint }) => merchantName(context, endpoint.merchant_id)],
+      [say`Mode`, ({ endpoint }) => say.of(MODE_NAMES[endpoint.mode])],
+      [say`State`, (line) => stateStamp(context, line)],
       [
-        'Since',
+        say`Since`,
         ({ endpoint, failingSince }) =>
           moment(context, endpoint.disabled_at ?? failingSince ?? endpoint.created_at),
       ],
@@ -113,115 +115,114 @@ function endpointTable(context: WebhookContext, lines: readonly Line[]): Html {
   );
 }
 
-function stateStamp({ endpoint, failingSince }: Line): Html {
-  if (endpoint.disabled_at !== null) return html`<span class="stamp rejected">Disabled</span>`;
-  if (failingSince !== null) return html`<span class="stamp requires_review">Failing</span>`;
-  return html`<span class="stamp approved">Enabled</span>`;
+function stateStamp({ say }: WebhookContext, { endpoint, failingSince }: Line): Html {
+  if (endpoint.disabled_at !== null) return html`<span class="stamp rejected">${say`Disabled`}</span>`;
+  if (failingSince !== null) return html`<span class="stamp requires_review">${say`Failing`}</span>`;
+  return html`<span class="stamp approved">${say`Enabled`}</span>`;
 }
 
 /** One endpoint, what administrators can do about it, and its deliveries. */
 export async function endpointPage(context: WebhookContext): Promise<Outcome> {
-  const { database, address, query } = context;
+  const { database, address, query, say } = context;
   const endpoint = await endpointNamed(context);
   const failingSince = (await findQueue(database, endpoint.id))?.failing_since ?? null;
   const asked = askedOf(query, ['status', 'before'], ID_MAXIMUM);
   const status = DELIVERY_STATUSES.find((one) => one === asked.status);
-  const faults = asked.status !== undefined && !status ? { status: 'Choose one of the states' } : {};
+  const faults = asked.status !== undefined && !status ? { status: say`Choose one of the states` } : {};
   const found = await listDeliveries(database, endpoint.id, { status }, asked.before, DELIVERIES_SHOWN + 1);
   const shown = found.slice(0, DELIVERIES_SHOWN);
   const path = `${WEBHOOKS}/${endpoint.id}`;
-  const states = DELIVERY_STATUSES.map((one) => [one, DELIVERY_NAMES[one]] as const);
-  const content = html`<p><a class="plain" href="${address(WEBHOOKS)}">Webhooks</a></p>
+  const states = DELIVERY_STATUSES.map((one) => [one, say.of(DELIVERY_NAMES[one])] as const);
+  const content = html`<p><a class="plain" href="${address(WEBHOOKS)}">${say`Webhooks`}</a></p>
 <div class="subject">
-<p>${stateStamp({ endpoint, failingSince })}</p>
+<p>${stateStamp(context, { endpoint, failingSince })}</p>
 <h1>${literal(endpoint.url)}</h1>
 </div>
 ${stateNotice(context, endpoint, failingSince)}
 ${facts(context, endpoint)}
 ${actions(context, endpoint)}
-<section class="block" aria-labelledby="deliveries-heading"><h2 id="deliveries-heading">Deliveries</h2>
+<section class="block" aria-labelledby="deliveries-heading"><h2 id="deliveries-heading">${say`Deliveries`}</h2>
 ${filterBar(context, path, asked.status === undefined ? {} : { status: asked.status }, {
-  fields: filterChoice('status', 'State', states, asked.status, faults.status),
-  button: 'Show',
+  fields: filterChoice('status', say`State`, states, asked.status, faults.status),
+  button: say`Show`,
 })}
-${shown.length === 0 ? html`<p>There are none${status && ' in this state'}.</p>` : deliveryTable(context, shown)}
+${shown.length === 0 ? html`<p>${status ? say`There are no deliveries in this state.` : say`There are no deliveries.`}</p>` : deliveryTable(context, shown)}
 ${pager(
-  asked.before !== undefined && ['Newest', address(path, { status })],
-  found.length > DELIVERIES_SHOWN && ['Older', address(path, { status, before: shown.at(-1)!.id })],
+  asked.before !== undefined && [say`Newest`, address(path, { status })],
+  found.length > DELIVERIES_SHOWN && [say`Older`, address(path, { status, before: shown.at(-1)!.id })],
 )}
-<p class="muted">Deliveries are kept for ${DELIVERIES_KEPT_MS / DAY_MS} days.</p>
+<p class="muted">${say`Deliveries are kept for ${DELIVERIES_KEPT_MS / DAY_MS} days.`}</p>
 </section>`;
   return { title: endpoint.url, content, place: '/merchants', faults };
 }
 
 function stateNotice(context: WebhookContext, endpoint: Endpoint, failingSince: number | null): Html | null {
+  const { say } = context;
   if (endpoint.disabled_at !== null)
     return notice(
-      html`<p>Disabled ${DISABLED_BECAUSE[endpoint.disabled_reason!]}, ${moment(context, endpoint.disabled_at)}. Nothing is sent to it.
-What happens meanwhile is sent once it is enabled.</p>${
+      html`<p>${say.of(DISABLED_BECAUSE[endpoint.disabled_reason!])} ${say.html`Since ${moment(context, endpoint.disabled_at)} nothing is sent to it. What happens meanwhile is sent once it is enabled.`}</p>${
         endpoint.disabled_note !== null &&
-        html`<p>Its merchant is told:</p><p class="words" dir="auto">${endpoint.disabled_note}</p>`
+        html`<p>${say`Its merchant reads:`}</p><p class="words" dir="auto">${endpoint.disabled_note}</p>`
       }`,
       'warn',
     );
   const { disables_at } = presentEndpoint(endpoint, { failing_since: failingSince });
   if (failingSince === null || disables_at === null) return null;
   return notice(
-    html`<p>Every attempt has failed since ${moment(context, failingSince)}. If none succeeds, it is disabled on
-${moment(context, Date.parse(disables_at))}.</p>`,
+    html`<p>${say.html`Every attempt has failed since ${moment(context, failingSince)}. If none succeeds, it is disabled on ${moment(context, Date.parse(disables_at))}.`}</p>`,
     'warn',
   );
 }
 
 function facts(context: WebhookContext, endpoint: Endpoint): Html {
-  const { address, now } = context;
+  const { address, now, say } = context;
   const types: string[] | null = endpoint.types === null ? null : JSON.parse(endpoint.types);
   const { old_secret_until } = endpoint;
   return rows([
-    ['Id', literal(endpoint.id)],
+    [say`Id`, literal(endpoint.id)],
     [
-      'Merchant',
+      say`Merchant`,
       html`<a class="plain" href="${address(`/merchants/${endpoint.merchant_id}`)}">${merchantName(context, endpoint.merchant_id)}</a>`,
     ],
-    ['Mode', MODE_NAMES[endpoint.mode]],
-    ['Events', types === null ? 'All' : literal(types.join(', '))],
-    ['Description', endpoint.description && said(endpoint.description)],
-    ['Added', moment(context, endpoint.created_at)],
-    ['Secret made', moment(context, endpoint.secret_made_at)],
+    [say`Mode`, say.of(MODE_NAMES[endpoint.mode])],
+    [say`Events`, types === null ? say`All` : literal(types.join(', '))],
+    [say`Description`, endpoint.description && said(endpoint.description)],
+    [say`Added`, moment(context, endpoint.created_at)],
+    [say`Secret created`, moment(context, endpoint.secret_made_at)],
     [
-      'The secret before',
+      say`Previous secret`,
       old_secret_until !== null && old_secret_until > now
-        ? html`signs along until ${moment(context, old_secret_until)}`
+        ? say.html`also signs until ${moment(context, old_secret_until)}`
         : null,
     ],
   ]);
 }
 
 function actions(context: WebhookContext, endpoint: Endpoint): Html | null {
-  const { address, principal } = context;
+  const { address, principal, say } = context;
   if (!may(principal.role, 'administer')) return null;
   const link = (act: string, text: string) =>
-    html`<a class="secondary" href="${address(`${WEBHOOKS}/${endpoint.id}/${act}`)}">${text}…</a> `;
+    html`<a class="secondary" href="${address(`${WEBHOOKS}/${endpoint.id}/${act}`)}">${text}</a> `;
   return html`<p class="actions">${
     endpoint.disabled_at === null
-      ? html`${link('resend', 'Send again')}${link('disable', 'Disable')}`
-      : link('enable', 'Enable')
+      ? html`${link('resend', say`Send again…`)}${link('disable', say`Disable…`)}`
+      : link('enable', say`Enable…`)
   }</p>`;
 }
 
 function deliveryTable(context: WebhookContext, deliveries: readonly Delivery[]): Html {
-  const { address } = context;
+  const { address, say } = context;
   return records<Delivery>(
     [
       [
-        'Event',
+        say`Event`,
         ({ id, endpoint_id, type }) =>
           html`<a class="plain" href="${address(`${WEBHOOKS}/${endpoint_id}/deliveries/${id}`)}" data-key-row>${literal(type)}</a>`,
       ],
-      ['Queued', ({ created_at }) => moment(context, created_at)],
-      ['State', ({ status }) => html`<span>${DELIVERY_NAMES[status]}</span>`],
-      ['Next attempt', ({ due_at }) => (due_at === null ? '–' : moment(context, due_at))],
-      ['Attempts', ({ attempts }) => attempts, 'number'],
+      [say`Queued`, ({ created_at }) => moment(context, created_at)],
+      [say`State`, ({ status }) => html`<span>${say.of(DELIVERY_NAMES[status])}</span>`],
+      [say`Next attempt`, ({ due_at }) => (due_at === null ? '–' : moment(context, due_at))],
+      [say`Attempts`, ({ attempts }) => attempts, 'number'],
     ],
     deliveries,
   );

@@ -61,7 +61,7 @@ describe('an account', () => {
       assert.equal((await client.send(page, typed)).status, 422);
     assert.equal((await other.get('/account')).h1, 'Your account', 'nothing ends without the password');
     const ended = await client.send(page, password);
-    assert.match(ended.body, /Everywhere else you are signed out/);
+    assert.match(ended.body, /You are signed out everywhere else/);
     assert.equal((await other.get('/account')).h1, 'Sign in');
     for (const path of ['/account', '/account/passkeys'])
       for (const done of ['constructor', 'toString', '__proto__', 'x'])
@@ -99,11 +99,11 @@ describe('an account', () => {
     await journal.commit((transaction) => recordFailure(transaction, account.email, 'second_factor', null));
     harness.clock.advance(30_000);
     const { page, client } = await signInAs(harness, account);
-    assert.match(page.body, /2 since you signed in before, the last .*1 of them with your password/);
+    assert.match(page.body, /2 since you last signed in, the newest .*1 of them with your password/);
     await client.send(page, {}, 'Sign out');
     harness.clock.advance(30_000);
     const again = await signInAs(harness, account);
-    assert.match(again.page.body, /Failed attempts ?None since you signed in before/);
+    assert.match(again.page.body, /Failed attempts ?None since you last signed in/);
   });
 
   test('every change asks for the password as it is now.', async () => {
@@ -119,7 +119,7 @@ describe('an account', () => {
       };
       const without = await client.send(page, typed);
       assert.equal(without.status, 422, path);
-      assert.match(without.text, /href="#current-password">Enter your password as it is now</);
+      assert.match(without.text, /href="#current-password">Enter your present password</);
       const wrong = await client.send(without, { ...typed, 'current-password': 'not the right one' });
       assert.equal(wrong.status, 422, path);
       assert.match(wrong.text, /href="#current-password">This is not your password</);
@@ -137,7 +137,7 @@ describe('an account', () => {
     assert.equal(wrong.status, 422);
     assert.equal(formOf(wrong).values.secret, totpSecret);
     const done = await client.send(wrong, { ...password, code: codeOf(harness, { totpSecret }) });
-    assert.match(done.body, /The new authenticator app is the one that counts/);
+    assert.match(done.body, /You use the new authenticator app from now on/);
     assert.notEqual(client.cookies.get('counterfoil_device'), device, 'the old one ended with the app');
     const cookie = client.cookies.get('counterfoil_device');
     const row = (await rowOf(client.account))!;

@@ -106,7 +106,7 @@ describe('a form whose sender is not signed in any more', () => {
   test('is carried through password and second factor, and stands on its page again to be sent.', async () => {
     const { account, client, page } = await lapsed();
     assert.equal(page.status, 401);
-    assert.match(page.body, /What you typed is kept on this page/);
+    assert.match(page.body, /What you typed is kept/);
     const carried = Buffer.from(formOf(page).values.draft!, 'base64url').toString();
     assert.ok(carried.includes('tablet') && !carried.includes('never carried along'), carried);
     assert.equal(page.url.search, '?from=here');
@@ -117,13 +117,13 @@ describe('a form whose sender is not signed in any more', () => {
     const there = await client.send(mistyped, { code: codeOf(harness, account) });
     assert.equal(there.status, 200);
     assert.equal(there.h1, 'Your passkeys');
-    assert.match(there.body, /What you had typed is still here/);
+    assert.match(there.body, /What you typed is still here/);
     const draft = there.forms.find(({ fields }) => fields.includes('name')) ?? assert.fail(there.body);
     assert.equal(draft.values.name, TYPED.name);
     assert.equal(draft.values['current-password'], '');
     const sent = await client.post(draft.action, draft.values);
     assert.equal(sent.status, 422, 'its token is good: what is left to do is its own affair');
-    assert.match(sent.body, /Enter your password as it is now/);
+    assert.match(sent.body, /Enter your present password/);
   });
 
   test('is told to be lost where it is too long to carry.', async () => {
@@ -177,7 +177,7 @@ describe('somebody signed in', () => {
       const below = path.replaceAll(/:\w+/g, 'pay_01');
       const page = method === 'GET' ? await client.get(below) : await client.post(below);
       assert.equal(page.status, 403, `${method} ${path}`);
-      assert.equal(page.h1, 'This is not for your role');
+      assert.equal(page.h1, 'Your role does not allow this');
     }
   });
 

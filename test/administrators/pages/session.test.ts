@@ -31,6 +31,37 @@ describe('in development, over http', () => {
     assert.equal((await client.get('/account')).h1, 'Sign in');
   });
 
+  test('a page says in how many seconds to warn of the end; asking for it is no use of the session, and staying signed in is.', async () => {
+    const client = await signIn(harness);
+    const ask = async () => Number((await client.get('/session/left')).text);
+    const [, left] = /data-left="(\d+)"/.exec((await client.get('/account')).text)!;
+    assert.ok(Number(left) <= 13 * 60);
+    harness.clock.advance(10 * MINUTE_MS);
+    await ask();
+    assert.ok((await ask()) <= 3 * 60, 'asking is no use');
+    harness.clock.advance(4 * MINUTE_MS);
+    assert.equal(await ask(), 0);
+    assert.equal((await client.get('/session')).h1, 'You stay signed in');
+    assert.ok((await ask()) > 3 * 60);
+    for (let i = 0; i < 33; i++) {
+      harness.clock.advance(14 * MINUTE_MS);
+      await client.get('/account');
+    }
+    assert.match((await client.get('/account')).text, /class="ending is-final"/, 'use makes it no longer');
+  });
+
+  test('the console speaks the language that was chosen, else the browser’s, else English.', async () => {
+    const client = await signIn(harness);
+    const german = { headers: { 'accept-language': 'fr-CH, de;q=0.8' } };
+    assert.equal((await client.get('/', german)).h1, 'Start');
+    assert.equal((await client.get('/', { headers: { 'accept-language': 'fr' } })).h1, 'Home');
+    const chosen = await client.get('/account?lang=de');
+    assert.match(chosen.text, /<html lang="de" dir="ltr"/);
+    assert.equal((await client.get('/')).h1, 'Start');
+    assert.equal((await client.get('/account?lang=en')).h1, 'Your account');
+    assert.equal((await client.get('/', german)).h1, 'Home');
+  });
+
   test('each sign-in has a secret of its own, and none that was there before it counts.', async () => {
     const account = await createAccount(harness);
     const client = newClient(harness);

@@ -30,7 +30,7 @@ describe('setting up', () => {
     assert.equal(page.h1, 'Set up your account');
     assert.match(
       page.body,
-      /Welcome, Nina <New>\. You sign in as new-\d@example\.org, with the role of reviewer/,
+      /Welcome, Nina <New>\. You sign in as new-\d@example\.org\. Your role: reviewer\./,
     );
     const totpSecret = page.forms[0]!.values.secret!;
     assert.ok(
@@ -103,7 +103,7 @@ describe('setting up', () => {
       [
         { password: PASSWORD, 'password-again': PASSWORD, code: '000000' },
         'code',
-        /not the code of this key/,
+        /not the code that the app shows now/,
       ],
     ];
     for (const [typed, field, told] of cases) {

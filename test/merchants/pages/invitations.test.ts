@@ -6,7 +6,7 @@ import { MANY_SIGN_INS, signIn } from '../../support/console.ts';
 import { sharedHarness } from '../../support/harness.ts';
 import { strictly } from '../../support/markup.ts';
 
-const MAKE = 'Make an invitation';
+const MAKE = 'Create an invitation';
 const harness = sharedHarness('sqlite', { isVerified: true, configuration: MANY_SIGN_INS });
 
 test('An administrator makes an invitation whose link registers one merchant, and revokes another.', async () => {

@@ -8,7 +8,7 @@ import { strictly } from '../../support/markup.ts';
 import { addMerchant } from '../../support/store-merchant.ts';
 
 const KEYS = '/merchants/mer_development/keys';
-const MAKE = 'Make the key';
+const MAKE = 'Create the key';
 const idOf = (key: string) => keyId(keyDigest(key));
 /** The key that a page shows. */
 function shown(page: ConsolePage): string {
@@ -51,7 +51,7 @@ describe(`a merchant's keys in the console`, () => {
     const made = await harness.request('/v1/api_keys', { method: 'POST', key, body: {} });
     const child = made.json.data.id;
     const question = await ana.get(`/merchants/${merchant.id}/keys/${row.id}/revoke`);
-    assert.match(question.body, new RegExp(`With it 1 key was made that still works[^]*${child}`));
+    assert.match(question.body, new RegExp(`1 key that was created with it still works[^]*${child}`));
     const answer = await ana.send(question, {}, 'Revoke the key');
     assert.match(answer.body, new RegExp(`The key is revoked[^]*${child}`));
     assert.deepEqual(strictly(answer.text).faults, []);
@@ -61,7 +61,7 @@ describe(`a merchant's keys in the console`, () => {
       {},
       'Revoke the key',
     );
-    assert.doesNotMatch(last.body, /With it/);
+    assert.doesNotMatch(last.body, /created with it/);
     assert.deepEqual([await status(key), await status(made.json.data.key)], [401, 401]);
   });
 
@@ -95,7 +95,7 @@ describe(`a merchant's keys in the console`, () => {
         );
       }
     const { body, text } = await ana.get('/merchants/mer_development');
-    assert.ok(body.includes('In the file') && !text.includes(`Revoke ${idOf(KEY)}`));
+    assert.ok(body.includes('In the configuration file') && !text.includes(`Revoke ${idOf(KEY)}`));
     assert.equal(await status(KEY), 200);
   });
 
@@ -115,7 +115,7 @@ describe(`a merchant's keys in the console`, () => {
 
     const [key] = keys;
     const rotation = await ana.get(`${KEYS}/${idOf(key!)}/rotate`);
-    const rotated = await Promise.all([1, 2].map(() => ana.send(rotation, {}, 'Make the new key')));
+    const rotated = await Promise.all([1, 2].map(() => ana.send(rotation, {}, 'Create the new key')));
     assert.equal(new Set(rotated.map(shown)).size, 1);
     assert.equal(await keyCount(), before + 3);
     harness.clock.advance(11 * 60_000);
@@ -142,10 +142,10 @@ describe(`a merchant's keys in the console`, () => {
     await status(old);
     const form = await ana.get(`${KEYS}/${idOf(old)}/rotate`);
     assert.match(form.body, /Last used\s*(under )?\d+ min ago/);
-    const page = await ana.send(form, { overlap: '1h' }, 'Make the new key');
+    const page = await ana.send(form, { overlap: '1h' }, 'Create the new key');
     assert.deepEqual(strictly(page.text).faults, []);
     const key = shown(page);
-    assert.match(page.body, new RegExp(`The old key, ${idOf(old)}, works until`));
+    assert.match(page.body, new RegExp(`The old key is ${idOf(old)}\\. It works until`));
     assert.deepEqual([await status(old), await status(key)], [200, 200]);
     const list = await ana.get('/merchants/mer_development');
     assert.match(list.body, new RegExp(`replaced by ${idOf(key)}`));
@@ -157,9 +157,9 @@ describe(`a merchant's keys in the console`, () => {
     const leaked = await ana.send(
       await ana.get(`${KEYS}/${idOf(key)}/rotate`),
       { overlap: '0' },
-      'Make the new key',
+      'Create the new key',
     );
-    assert.match(leaked.body, /works no more/);
+    assert.match(leaked.body, /no longer works/);
     assert.equal(await status(key), 401);
   });
 
@@ -181,14 +181,14 @@ describe(`a merchant's keys in the console`, () => {
     const before = await keyCount();
     const long = await ana.send(form, { name: 'x'.repeat(81) }, MAKE);
     assert.equal(long.status, 422);
-    assert.match(long.body, /What it is for must be at most 80 characters/);
+    assert.match(long.body, /Name of the key must be 80 characters or fewer/);
     assert.deepEqual(strictly(long.text).faults, []);
     for (const faulty of [{ mode: 'live' }, { mode: 'x' }, { end: '7' }])
       assert.equal((await ana.send(form, faulty, MAKE)).status, 422, JSON.stringify(faulty));
     assert.equal((await ana.send(form, { seed: 'x' }, MAKE)).status, 400);
     const made = shown(await ana.send(form, {}, MAKE));
     const rotation = await ana.get(`${KEYS}/${idOf(made)}/rotate`);
-    assert.equal((await ana.send(rotation, { overlap: '2h' }, 'Make the new key')).status, 422);
+    assert.equal((await ana.send(rotation, { overlap: '2h' }, 'Create the new key')).status, 422);
     assert.equal(await keyCount(), before + 1);
   });
 
@@ -208,7 +208,7 @@ describe(`a merchant's keys in the console`, () => {
     const { merchant, key } = await addMerchant(harness, 'Zoë’s Bakery');
     const page = await bob.get(`/merchants/${merchant.id}`);
     assert.match(page.body, /owner@corner\.example/);
-    assert.match(page.body, /In the store/);
+    assert.match(page.body, /console and API/);
     assert.match(page.body, /Since/);
     const { id } = await harness.create({}, { key });
     assert.match((await bob.get(`/payments?merchant=${merchant.id}`)).text, new RegExp(id));
@@ -217,6 +217,6 @@ describe(`a merchant's keys in the console`, () => {
     const found = await bob.get(`/merchants?q=${encodeURIComponent('zoë')}`);
     assert.match(found.body, /Zoë’s Bakery/);
     assert.doesNotMatch(found.body, /Development Shop/);
-    assert.match((await bob.get('/merchants?q=nobody')).body, /No merchant is called like that\./);
+    assert.match((await bob.get('/merchants?q=nobody')).body, /No merchant has this name or id\./);
   });
 });

@@ -225,7 +225,7 @@ const CASES: Case[] = [
     what: 'root',
     text: SAFE.replace('allow_root: true\n', ''),
     skip: notRoot,
-    said: /the service runs as root, which it needs for nothing: start it as an account of its own/,
+    said: /the service runs as root\. It does not need root: start it as an account of its own/,
   },
   {
     id: 'node_options',

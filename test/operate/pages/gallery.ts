@@ -256,7 +256,7 @@ async function fill(harness: Harness): Promise<Stage> {
     ['suspend', 'The new key leaked too.'],
   ] as const)
     await ana.send(await ana.get(`/merchants/mer_card/${act}`), { reason }, /merchant$/);
-  await ana.send(await ana.get('/merchants/mer_transfer/keys/new'), { name: 'The till' }, 'Make the key');
+  await ana.send(await ana.get('/merchants/mer_transfer/keys/new'), { name: 'The till' }, 'Create the key');
   const webhooks = await addWebhooks(harness, ana);
   const statements = await addStatements(harness, ana);
   return { ana, bob, olga, anaAccount, ids, webhooks, statements };
@@ -425,7 +425,7 @@ function account({ ana, anaAccount, olga }: Stage): Scene[] {
       who: ana,
       steps: async (page) => {
         await current(page);
-        await press(/^Make/)(page);
+        await press(/^Create/)(page);
         await page.waitForSelector('.codes');
       },
     },
@@ -774,7 +774,7 @@ function invitations(ana: Client): Scene[] {
   const path = '/invitations';
   const invite = async (page: Page) => {
     await page.fill('#note', 'The Northern Brothers’ Musical Instruments, who asked for it by letter');
-    await press('Make an invitation')(page);
+    await press('Create an invitation')(page);
     await page.waitForSelector('pre.copy');
   };
   const again = async (page: Page) => {
@@ -790,7 +790,7 @@ function invitations(ana: Client): Scene[] {
       status: 422,
       steps: async (page) => {
         await page.fill('#days', 'many');
-        await press('Make an invitation')(page);
+        await press('Create an invitation')(page);
       },
     },
     { name: 'invitation', path, who: ana, steps: invite },
@@ -814,12 +814,12 @@ function merchantKeys(ana: Client): Scene[] {
   const named = async (page: Page) => {
     await page.fill('#name', 'The till beside the door of the shop in Aberdeen, under the stairs');
     await page.check('#end-90');
-    await press('Make the key')(page);
+    await press('Create the key')(page);
     await page.waitForSelector('pre.copy');
   };
   const rotated = async (page: Page) => {
     await follow(/^Rotate key_/)(page);
-    await press('Make the new key')(page);
+    await press('Create the new key')(page);
     await page.waitForSelector('pre.copy');
   };
   return [
@@ -831,7 +831,7 @@ function merchantKeys(ana: Client): Scene[] {
       status: 422,
       steps: async (page) => {
         await page.fill('#name', 'x'.repeat(100));
-        await press('Make the key')(page);
+        await press('Create the key')(page);
       },
     },
     { name: 'new key', path: `${merchant}/keys/new`, who: ana, steps: named },

@@ -41,7 +41,8 @@ test('By keys alone a payment is approved from the queue with its button, which 
   await Promise.all([page.waitForURL(/open=/), page.keyboard.press('o')]);
   await Promise.all([page.waitForURL(/\/approve/), page.keyboard.press('a')]);
   assert.equal(await statusOf(harness, id), 'requires_review');
-  // `autofocus` comes with the first frame, which may be after the load.
+  await page.locator('button.primary:focus').waitFor();
+  for (const _ of ['note', 'bank reference']) await page.keyboard.press('Shift+Tab');
   await page.locator('#bank_reference:focus').waitFor();
   await page.keyboard.type('2026-11-23/77');
   await page.keyboard.press('Enter');
@@ -52,6 +53,44 @@ test('By keys alone a payment is approved from the queue with its button, which 
   await Promise.all([page.waitForURL(/done=/), page.keyboard.press('Enter')]);
   assert.equal(await statusOf(harness, id), 'approved');
   assert.match(await page.locator('.notice[role=status]').innerText(), /^Approved by you/);
+  await page.context().close();
+});
+
+for (const javaScriptEnabled of [true, false])
+  test(`The decision is five stops of Tab away, and a and Enter approve, ${javaScriptEnabled ? 'with' : 'without'} scripts.`, async () => {
+    const id = await waiting(harness, 'transfer', { merchant_reference: 'STOPS' });
+    const page = await pageOf(who.ana, { javaScriptEnabled });
+    await page.goto(`${harness.origin}/console/queue?open=${id}`);
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    let stops = 1;
+    for (; !(await page.locator('a[data-key="a"]:focus').count()); stops++) await page.keyboard.press('Tab');
+    assert.ok(stops <= 5, `${stops} stops`);
+    await loaded(page, () => page.keyboard.press(javaScriptEnabled ? 'a' : 'Enter'));
+    if (!javaScriptEnabled) await tabTo(page, 'button.primary');
+    await page.locator('button.primary:focus').waitFor();
+    const button = await page.locator('button.primary').boundingBox();
+    assert.ok(button && button.y + button.height <= 800, 'nothing is scrolled away');
+    await loaded(page, () => page.keyboard.press('Enter'));
+    assert.equal(await statusOf(harness, id), 'approved');
+    await page.context().close();
+  });
+
+test('Keys go on from the payment that is open, and lead to the one behind and before it.', async () => {
+  for (let i = 0; i < 2; i++) await waiting(harness);
+  const page = await pageOf(who.ana);
+  await page.goto(`${harness.origin}/console/queue`);
+  const rows = page.locator('[data-key-row]');
+  const id = async (nth: number) => /open=(pay_\w+)/.exec((await rows.nth(nth).getAttribute('href'))!)![1]!;
+  const [first, second] = [await id(0), await id(1)];
+  await loaded(page, () => page.keyboard.press('n'));
+  assert.ok(page.url().includes(second));
+  await page.locator('#open:focus').waitFor();
+  await page.keyboard.press('k');
+  assert.ok(((await page.evaluate('document.activeElement.href')) as string).includes(first));
+  await loaded(page, () => page.keyboard.press('p'));
+  assert.ok(page.url().includes(first));
+  assert.match(await page.locator('.step-line nav').innerText(), /^1 of \d+$/);
   await page.context().close();
 });
 
@@ -78,3 +117,17 @@ for (const javaScriptEnabled of [true, false])
     assert.equal(await statusOf(harness, id), 'requires_review');
     await page.context().close();
   });
+
+test('A page warns two minutes before its session ends, and staying signed in takes the warning away.', async () => {
+  const page = await pageOf(who.bob);
+  await page.clock.install();
+  await page.goto(`${harness.origin}/console/queue`);
+  const warning = page.locator('.ending');
+  const left = Number(await warning.getAttribute('data-left'));
+  harness.clock.advance(left * 1000);
+  await page.clock.runFor((left + 1) * 1000);
+  await warning.getByText('You will be signed out').waitFor();
+  await warning.getByRole('link', { name: 'Stay signed in' }).click();
+  await warning.waitFor({ state: 'hidden' });
+  await page.context().close();
+});

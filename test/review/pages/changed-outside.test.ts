@@ -25,9 +25,14 @@ describe('A payment that was changed outside the service', () => {
 
   test('says so, and nobody can decide it', async () => {
     const page = await pageThatSays(who.ana, `/payments/${id}`, /Changed outside the service/);
-    assert.match(page.body, /so no act on it is possible\. Pay nothing out on it\./);
-    const refused = await approveAs(who.ana, id);
-    assert.match(refused.body, /The payment was changed outside the service, so no act on it is possible/);
+    assert.match(page.body, /so nothing can be done with it here\. Do not pay anything out on it\./);
+    assert.deepEqual(
+      page.forms.map(({ button }) => button).filter((button) => button !== 'Sign out'),
+      [],
+    );
+    assert.doesNotMatch(page.text + (await who.ana.get(`/queue?open=${id}`)).text, /data-key="[are]"/);
+    const refused = await who.ana.get(`/payments/${id}/approve`);
+    assert.deepEqual([refused.status, refused.h1], [409, 'Nothing was decided']);
     assert.equal(await statusOf(harness, id), 'requires_review');
     await who.ana.send(await who.ana.get('/audit'), {}, 'Verify now');
     const audit = await pageThatSays(who.ana, '/audit', /Broken at entry/);
@@ -38,7 +43,7 @@ describe('A payment that was changed outside the service', () => {
     assert.equal((await acknowledgeAll(harness, REASON)).length, 2);
     const page = await pageThatSays(who.ana, `/payments/${id}`, /The operator recorded that in entry \d+/);
     assert.ok(page.body.includes(REASON));
-    assert.doesNotMatch(page.body, /no act on it is possible/);
+    assert.doesNotMatch(page.body, /nothing can be done with it/);
     assert.ok(
       page.body.includes(`The operator recorded that it was changed outside the service: ${REASON}.`),
     );

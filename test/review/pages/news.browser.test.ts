@@ -44,11 +44,11 @@ test('A quiet line says how many payments came since the page was sent, by its f
   harness.clock.advance(1000);
   await waiting(harness);
   assert.equal(await asked(page), '1');
-  await page.getByText('1 new payment waits.', { exact: true }).waitFor();
+  await page.getByText('1 new payment', { exact: true }).waitFor();
   harness.clock.advance(1000);
   await waiting(harness);
   assert.equal(await asked(page), '2');
-  await page.getByText('2 new payments wait.', { exact: true }).waitFor();
+  await page.getByText('2 new payments', { exact: true }).waitFor();
   assert.equal(await asked(cash), '0');
   assert.equal(await cash.locator('[data-news]').innerText(), '');
   await loaded(page, () => page.getByRole('link', { name: 'Refresh' }).click());

@@ -4,7 +4,8 @@ import { before, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import type { Client } from '../../support/console.ts';
 import { strictly } from '../../support/markup.ts';
-import { approveAs, people, sharedReview, waiting } from './review-stage.ts';
+import { createAt } from '../../support/shop.ts';
+import { approveAs, people, recordAs, sharedReview, waiting } from './review-stage.ts';
 
 const harness = sharedReview('', false);
 let who: Awaited<ReturnType<typeof people>>;
@@ -25,7 +26,7 @@ test('An empty queue says so, and after a decision when the last was made and by
   harness.clock.advance(12 * 60_000);
   const page = await who.bob.get('/queue');
   assert.match(page.body, /Nothing to review\. Last decision 12 min ago by Ana\./);
-  assert.equal(page.title, 'Queue – Counterfoil');
+  assert.equal(page.title, 'To review – Counterfoil');
 });
 
 test('Payments stand oldest first, with a count in the title, and filters and pages keep to their address.', async () => {
@@ -36,10 +37,8 @@ test('Payments stand oldest first, with a count in the title, and filters and pa
   const third = await waiting(harness, 'transfer', { amount: 300 });
   assert.deepEqual(await ids(who.ana), [first, second, third]);
   const page = await who.ana.get('/queue');
-  assert.match(page.title, /^\(3\) Queue/);
-  for (const head of ['Age', 'Amount', 'Merchant', 'Customer', 'Method', 'Reference', 'Claimed by'])
-    assert.match(page.text, new RegExp(`<th[^>]*>${head}</th>`));
-  assert.match(page.body, /2 h ?€10\.00 Test ?Corner Shop ?Ada Lovelace ?Bank transfer ?FIRST/);
+  assert.match(page.title, /^To review \(3\) –/);
+  assert.match(page.body, /Ada Lovelace[^€]*Test ?€10\.00 ?Corner Shop · FIRST ?2 h/);
   assert.deepEqual(await ids(who.ana, '?merchant=mer_cash'), [second]);
   assert.deepEqual(await ids(who.ana, '?method=bank_transfer'), [first, third]);
   assert.deepEqual(await ids(who.ana, '?currency=USD'), [second]);
@@ -55,12 +54,24 @@ test('Payments stand oldest first, with a count in the title, and filters and pa
   assert.deepEqual(await ids(who.ana, '?claimed=available'), [first, third]);
   assert.match((await who.ana.get('/queue')).body, /Bob/);
   const none = await who.ana.get('/queue?mode=live');
-  assert.match(none.body, /Nothing in the queue matches these filters\./);
+  assert.match(none.body, /No payment in the queue matches these filters\./);
   const wrong = await who.ana.get('/queue?minimum=abc');
   assert.match(wrong.title, /^Error: /);
   assert.match(wrong.text, /aria-describedby="filter-minimum-error"/);
   for (const strange of ['?age=constructor', '?claimed=constructor', '?after=x', '?open=pay_x'])
     assert.equal((await who.ana.get(`/queue${strange}`)).status, 200, strange);
+});
+
+test('A row says at a glance what was seen of the money and how much to look at, as the open payment says it whole.', async () => {
+  const fields = { merchant_reference: 'MARKS', amount: 80, customer: { name: 'Grace Hopper' } };
+  const { id } = await createAt(harness, 'transfer', fields);
+  await recordAs(who.ana, id, { amount: '75' });
+  const { text } = await who.bob.get(`/queue?open=${id}`);
+  const [row] = new RegExp(`<a href="[^"]*open=${id}[^"]*" data-key-row[\\s\\S]*?</a>`).exec(text)!;
+  assert.match(row, /Money seen:[\s\S]*€5\.00 less/);
+  const looks = text.match(/<li class="worth">/g)!.length;
+  assert.match(row, new RegExp(`>${looks} to look at<`));
+  await who.ana.send(await who.ana.get(`/payments/${id}/reject`), { reason: 'duplicate' }, /^Reject/);
 });
 
 test('Sixty payments come in two pages without a gap, and a page of fifty weighs at most 60 KB.', async () => {

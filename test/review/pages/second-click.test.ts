@@ -29,7 +29,7 @@ test('Approve pressed twice answers as done, and only the same act by the same p
   assert.deepEqual(await actsOf(id), ['approve']);
   const other = await who.ana.send(asking, { bank_reference: 'B-2' }, /^Approve/);
   assert.equal(other.status, 409);
-  assert.match(other.body, /Nothing was decided by you/);
+  assert.match(other.body, /You have decided this already/);
 });
 
 test('The first of two approvals pressed twice answers as done.', async () => {

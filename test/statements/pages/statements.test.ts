@@ -91,7 +91,7 @@ test('files are imported, the certain ones approved with one press, and the rest
   assert.match((await upload(ana, { 'november.xml': file })).text, /imported before/);
 
   const list = await look(ana, '/statements');
-  assert.match(list.body, /Approve the certain ones 2 of 4, €143\.00/);
+  assert.match(list.body, /Approve all exact matches 2 of 4, €143\.00/);
   assert.match(list.body, /€3\.00 less|EUR 3\.00 less arrived than was asked for/);
   assert.match(list.body, /<b>Rent<\/b>/);
   const certain = await look(ana, '/statements/certain');
@@ -117,15 +117,13 @@ test('a payment shows each line that was matched with it once, beside what they 
   await upload(ana, { 'parts.xml': camt([odd.entry, rest], { number: '83' }) });
   for (const bank of [odd.entry.bank!, rest.bank!]) {
     const line = await look(ana, `/statements/lines/${await lineIdOf(bank)}`);
-    await ana.send(line, {}, 'Match without a decision');
+    await ana.send(line, {}, 'Match, decide later');
   }
   const { body } = await look(ana, `/payments/${odd.id}`);
   const day = String.raw`Day\d+ \w+ \d{4} StatementThe bank’s line`;
   assert.match(
     body,
-    new RegExp(
-      `Money that arrived Amount€80\\.00 ${day} .*?Recorded by.*? Amount€3\\.00 ${day} Matched by.*?Facts`,
-    ),
+    new RegExp(`Money that arrived Amount€80\\.00 ${day} .*?Recorded by.*? Amount€3\\.00 ${day} Matched by`),
   );
   assert.match(body, /€83\.00 stands on the bank statement of .*: exactly what was asked for/);
 });
@@ -139,11 +137,11 @@ test('a line with something odd is accepted on its page; it is matched or approv
     line.body,
     /Likely[\s\S]*EUR 1\.00 less arrived than was asked for\.[\s\S]*The line carries the transfer reference/,
   );
-  const payment = await ana.send(line, {}, 'Match without a decision');
+  const payment = await ana.send(line, {}, 'Match, decide later');
   assert.match(payment.body, /€80\.00 stands on the bank statement of .*: €1\.00 less than was asked for/);
   assert.equal(await statusOf(odd.id), 'requires_review');
   const queued = async (query: string) => (await look(ana, `/queue${query}`)).text.includes(odd.id);
-  assert.match((await look(ana, '/queue')).body, /Money seen, \d+ \w+ \d{4}, €1\.00 less/);
+  assert.match((await look(ana, '/queue')).body, /Money seen: ?€1\.00 less/);
   const seen = [await queued('?money=other'), await queued('?money=exact'), await queued('?money=none')];
   assert.deepEqual(seen, [true, false, false]);
   const exact = await paid(82);
@@ -158,7 +156,7 @@ test('a line with something odd is accepted on its page; it is matched or approv
   assert.deepEqual([await queued('?money=other'), await queued('?money=none')], [false, true]);
   assert.match((await look(ana, path)).body, /Proposed payments/);
   const decided = await look(ana, `/statements/lines/${await lineIdOf(exact.entry.bank!)}`);
-  assert.match(decided.body, /It is the money of this payment, which is approved\./);
+  assert.match(decided.body, /It is the money of this payment\. The payment is approved\./);
   assert.doesNotMatch(decided.body, /Take it back/);
 });
 
@@ -229,10 +227,7 @@ test('one transfer for two payments is matched with both on a page that lists th
   assert.match(page.body, /The transfer names 2 payments, which come to its amount\./);
   assert.match(page.body, /ORDER-<32>[\s\S]*€32\.00[\s\S]*Match with these 2 payments €63\.00/);
   const split = await ana.send(page, {}, 'Match with these 2 payments');
-  assert.match(
-    split.body,
-    /It is the money of several payments:[\s\S]*€31\.00 for this payment[\s\S]*€32\.00/,
-  );
+  assert.match(split.body, /It is the money of several payments:[\s\S]*€31\.00 → this payment[\s\S]*€32\.00/);
   for (const { id } of [one, two]) assert.equal(await statusOf(id), 'requires_review');
   const story = (await look(ana, `/payments/${two.id}`)).body;
   assert.match(story, /32\.00 EUR arrived on/);
@@ -243,7 +238,7 @@ test('one transfer for two payments is matched with both on a page that lists th
   )![1];
   assert.match((await look(ana, `/statements/lines/${part}`)).body, /Part of\s*€63\.00/);
   await ana.send(await look(ana, path), {}, 'Take it back');
-  assert.match((await look(ana, `/statements/lines/${part}`)).body, /Other lines stand in its place\./);
+  assert.match((await look(ana, `/statements/lines/${part}`)).body, /Other lines have taken its place\./);
   assert.match((await look(ana, path)).body, /Match with these 2 payments/);
 });
 
@@ -259,12 +254,12 @@ test('a pasted list is shown as it is read before it is kept, and proposes payme
     return { ...page, seen: /name="seen" value="(\w+)"/.exec(page.markup)?.[1] ?? '' };
   };
   assert.match((await send({ list: ' ' })).text, /There is a problem .*Paste at least one row/);
-  assert.match((await send({ list: 'a\n'.repeat(501) })).text, /Paste at most 500 rows at once/);
+  assert.match((await send({ list: 'a\n'.repeat(501) })).text, /Paste 500 rows or fewer at once/);
   assert.match((await send({ list: 'x', account: 'another' })).text, /Choose the account/);
 
   const list = `Zoë Berg\t${entry.text}\t64,50\n<b>Ben</b> 12.00\nNobody`;
   const shown = await send({ list, act: 'keep', seen: 'guessed' });
-  assert.match(shown.text, /Not understood: 1 of 3\. .*Row 3, Nobody : It has no amount\./);
+  assert.match(shown.text, /1 of 3 rows were not understood\..*Row 3, Nobody : It has no amount\./);
   assert.match(shown.text, /€64\.50 .*New .*&lt;b&gt;Ben&lt;\/b&gt; .*Keep 2 lines/);
   // Another list than the one that was shown is shown first.
   assert.match((await send({ list: 'Ben 13.00', act: 'keep', seen: shown.seen })).text, /Keep 1 line/);
@@ -318,7 +313,7 @@ test('a stranger is answered before the files are sent', async () => {
 
 test('lines are downloaded with what became of them, and the download is told in the history', async () => {
   const page = await look(ana, '/statements/export');
-  assert.match(page.body, /Every line with what became of it/);
+  assert.match(page.body, /Every line with its result/);
   assert.match(
     page.text,
     /separated by<[\s\S]*selected>Semicolons<[\s\S]*<option value="">For a program instead</,
@@ -348,7 +343,7 @@ test('the report of an account says balances, days and lines, on a page and as a
   assert.match(page.body, new RegExp(`${ACCOUNT} EUR, 1 Nov 2026 to`));
   assert.match(page.body, /The bank named no balance/);
   assert.match(page.body, /71\.00.*approved by Ana Admin, \d+ \w+ 20\d\d/);
-  assert.match(page.body, /Made by Ana Admin/);
+  assert.match(page.body, /Created by Ana Admin/);
   const asked = `account=${ACCOUNT}%20EUR&from=2026-11-01&to=2099-01-01`;
   const [head, opening, ...rest] = (await ana.get(`/statements/report.csv?${asked}`)).text
     .trim()
@@ -436,7 +431,7 @@ test('CSV of a known bank that names its account is confirmed once and then impo
     );
   const first = await upload(ana, { 'dkb.csv': csv(20) });
   assert.equal(first.status, 200);
-  assert.match(first.text, /Read as an export of DKB : names of columns in line 2.*€1,000\.00/);
+  assert.match(first.text, /Recognised as an export of DKB : names of columns in line 2.*€1,000\.00/);
   const body = new FormData();
   for (const [name, value] of Object.entries(fieldsOf(first.markup))) body.append(name, value);
   assert.match((await sendForm(ana, body)).text, /dkb\.csv DE75512108001245126199 : 1 new line\./);

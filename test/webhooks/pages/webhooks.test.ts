@@ -48,15 +48,18 @@ test('Whoever reads sees each endpoint, why a delivery failed, and when it is tr
   assert.match(list.body, /\/shown[\s\S]*Development Shop[\s\S]*Test[\s\S]*Failing/);
   assert.match(
     (await olga.get('/webhooks?merchant=mer_nobody')).body,
-    /no webhook endpoints of this merchant/,
+    /This merchant has no webhook endpoints/,
   );
   const page = await look(olga, `/webhooks/${id}`);
   assert.match(page.body, /Every attempt has failed since[\s\S]*it is disabled on/);
   assert.match(page.body, /Orders <1>|Orders &lt;1&gt;/);
-  assert.match(page.body, /payment\.created[\s\S]*To be tried again/);
+  assert.match(page.body, /payment\.created[\s\S]*Will be tried again/);
   assert.doesNotMatch(page.text, /whsec_/);
   assert.doesNotMatch(page.body, /Disable…|Send again…/);
-  assert.match((await olga.get(`/webhooks/${id}?status=delivered`)).body, /There are none in this state\./);
+  assert.match(
+    (await olga.get(`/webhooks/${id}?status=delivered`)).body,
+    /There are no deliveries in this state\./,
+  );
   assert.equal((await olga.get(`/webhooks/${id}?status=lost`)).status, 422);
   const [{ id: delivery }] = await deliveriesOf(id);
   // Of a server on this machine no reply is kept.
@@ -97,7 +100,7 @@ test('An administrator disables with a reason that the merchant reads, and enabl
     { reason: 'It answers with our own checkout' },
     'Disable the endpoint',
   );
-  assert.match(off.body, /Disabled by an administrator[\s\S]*It answers with our own checkout/);
+  assert.match(off.body, /An administrator disabled it\.[\s\S]*It answers with our own checkout/);
   const { status, disabled_reason, disabled_note } = await shownOf(id);
   assert.deepEqual(
     [status, disabled_reason, disabled_note],

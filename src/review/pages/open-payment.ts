@@ -1,0 +1,175 @@
+// A payment that is open: its amount and the possible acts above, which stay in sight, and below them all that a decision rests on.
+import { may } from '../../administrators/administrator.ts';
+import { glyph } from '../../administrators/pages/glyphs.ts';
+import { age, isLong, moment, type Names, nameOf, notice, said } from '../../administrators/pages/parts.ts';
+import { ACKNOWLEDGED } from '../../journal/row-fault.ts';
+import { type Html, html } from '../../lib/html.ts';
+import { asOf, MOVES, type Payment } from '../../payments/payment.ts';
+import { isPaymentAsRecorded } from '../../payments/record.ts';
+import { claimOf } from '../claim.ts';
+import type { Claim } from '../claim-time.ts';
+import { queuePlace } from '../queries.ts';
+import { approvalsOf } from '../review.ts';
+import { type TimelineItem, timelineOf } from '../timeline.ts';
+import { compareTable } from './compare.ts';
+import type { ReviewContext } from './context.ts';
+import { evidence } from './evidence.ts';
+import type { Carried } from './list-place.ts';
+import { noteForm } from './note-form.ts';
+import {
+  addressOfPayment,
+  block,
+  type Level,
+  type People,
+  parties,
+  secondLine,
+  statusStamp,
+} from './panel.ts';
+import { methodName } from './particulars.ts';
+import { placeInHistory, timeline } from './timeline.ts';
+
+/** What the links past the list lead to. */
+export const DECISION = 'decision';
+
+interface Opened {
+  payment: Payment;
+  people: People;
+  /** How deep its heading lies. */
+  level: Level;
+  /** The list that it was opened from, which its links and forms keep, and whether it is open beside that list. */
+  carried: Carried;
+  on: 'queue' | 'payment';
+  /** The way back to the list and to the payments before and behind. */
+  ways: Html | null;
+  /** What was done last. */
+  done?: Html | undefined;
+  faults?: Readonly<Record<string, string>>;
+}
+
+/** The whole of it. */
+export async function openPayment(context: ReviewContext, opened: Opened): Promise<Html> {
+  const { payment, people, level, done, on, carried, faults = {} } = opened;
+  const { database, checkpoints, timeZone, say, principal } = context;
+  const items = await timelineOf(database, payment, checkpoints, timeZone, say);
+  const isSound = await isPaymentAsRecorded(database, payment);
+  const under = (level + 1) as Level;
+  const story = html`${block('story', say`What happened`, under)}
+${timeline(context, items)}
+${placeInHistory(context, items)}
+</section>`;
+  const note = may(principal.role, 'decide') && isSound && noteForm(context, payment, carried, under, faults);
+  return html`<header id="${DECISION}" tabindex="-1">
+${opened.ways}
+${headline(context, opened, isSound)}
+</header>
+<div class="body">
+${done}${changedOutside(context, items, isSound)}${secondLine(context, payment, people)}
+${block('compare', say`What was asked, said and seen`, under)}
+${await compareTable(context, payment)}
+</section>
+${await evidence(context, payment, people, under, { story, note: on === 'payment' ? note : null })}
+</div>`;
+}
+
+/** The amount, who pays whom and how, and what can be done. */
+function headline(context: ReviewContext, opened: Opened, isSound: boolean): Html {
+  const { say, money } = context;
+  const { payment, level } = opened;
+  const amount = money(payment.amount_minor, payment.currency);
+  const sum = html`<bdi>${amount}</bdi>`;
+  const attributes = html` class="total${isLong(amount) && ' long'}"`;
+  const method = methodName(payment, say);
+  const from = parties(context, payment);
+  return html`<div class="headline"><div>
+${level === 1 ? html`<h1${attributes}>${sum}</h1>` : html`<h2${attributes}>${sum}</h2>`}
+<p>${from}${method !== null && html` · ${said(method)}`}</p></div>
+${isSound && acts(context, opened)}
+</div>`;
+}
+
+/** The line above the amount: its state, how long it waits, and `links`. */
+export function stepLine(
+  context: ReviewContext,
+  payment: Payment,
+  { names }: People,
+  { back = null, steps = null }: { back?: Html | null; steps?: Html | null },
+): Html {
+  const { say, now } = context;
+  const waits = payment.status === 'requires_review';
+  const claim = claimOf(payment, now);
+  return html`<div class="step-line">${statusStamp(context, payment)}${payment.mode === 'test' && html`<span class="tag">${say`Test: no money moves`}</span>`}${back}${
+    waits && html`<span>${say.html`Waiting ${age(context, queuePlace(payment).since)}`}</span>`
+  }${claim && html`<span class="claim">${claimedBy(context, claim, names)}</span>`}${steps}</div>`;
+}
+
+function claimedBy(context: ReviewContext, { by, until }: Claim, names: Names): Html {
+  const { say, principal } = context;
+  if (by === principal.id) return say.html`Claimed by you until ${moment(context, until)}`;
+  return say.html`Claimed by ${nameOf(context, names, by)} until ${moment(context, until)}`;
+}
+
+/** The possible acts. Administrators who may not decide see none. */
+function acts(context: ReviewContext, { payment, people, carried, on }: Opened): Html | null {
+  const { principal, address, say, now } = context;
+  if (!may(principal.role, 'decide')) return null;
+  const { status } = asOf(payment, now);
+  const link = (act: string) =>
+    address(`/payments/${payment.id}/${act}`, { ...carried, version: String(payment.version) });
+  if (MOVES.record.from.includes(status))
+    return html`<div class="acts"><a class="secondary" href="${link('record')}" data-key="m">${say`Record money…`}</a></div>`;
+  if (status !== 'requires_review') return null;
+  const claim = claimOf(payment, now);
+  const isOthers = claim !== undefined && claim.by !== principal.id;
+  const isOwn = approvalsOf(payment, people.barred).some(({ by }) => by === principal.id);
+  const form = (act: 'claim' | 'release', label: string, isForced = false) =>
+    html`<form method="post" action="${address(`/payments/${payment.id}/${act}`, { ...carried, on })}">${context.token}${
+      isForced && html`<input type="hidden" name="force" value="1">`
+    }<button class="secondary" data-key="e">${label}</button></form>`;
+  if (isOthers) return html`<div class="acts">${form('claim', say`Take over`, true)}</div>`;
+  return html`<div class="acts">${
+    !isOwn && html`<a class="primary" href="${link('approve')}" data-key="a">${say`Approve…`}</a>`
+  }<a class="secondary" href="${link('reject')}" data-key="r">${say`Reject…`}</a>${
+    claim === undefined ? form('claim', say`Claim`) : form('release', say`Release`)
+  }</div>`;
+}
+
+/** The warning that the payment was changed outside the service. Until that is acknowledged, no act on it is possible. */
+function changedOutside(
+  { address, say }: ReviewContext,
+  items: readonly TimelineItem[],
+  isSound: boolean,
+): Html | null {
+  if (!isSound)
+    return html`<div class="errors" role="alert"><p><strong>${say`Changed outside the service.`}</strong>
+${say`This payment is not what the history says, so nothing can be done with it here. Do not pay anything out on it.`}
+${say.html`Ask the operator to run ${html`<code>counterfoil audit verify</code>`}.`}</p></div>`;
+  const known = items.findLast(({ action }) => action === ACKNOWLEDGED);
+  if (!known) return null;
+  const entry = html`<a href="${address('/audit', { before: String(known.number + 1) })}#entry-${known.number}">${say`entry ${known.number}`}</a>`;
+  return notice(
+    html`<p><strong>${say`Changed outside the service.`}</strong>
+${say.html`The operator recorded that in ${entry}: ${said(String(known.facts.reason))}`}</p>`,
+    'warn',
+  );
+}
+
+/** Links to the payments before and behind, and where between them this one stands. */
+export function steps(
+  { say }: ReviewContext,
+  {
+    before,
+    behind,
+    at,
+    of,
+  }: { before?: string | undefined; behind?: string | undefined; at: number; of: number },
+): Html {
+  const link = (to: string | undefined, letter: string, label: string, picture: 'up' | 'down') =>
+    to === undefined
+      ? html`<span class="end">${glyph(picture)}</span>`
+      : html`<a href="${to}" aria-label="${label}" data-key="${letter}">${glyph(picture)}</a>`;
+  return html`<nav aria-label="${say`In the queue`}"><span>${say`${at} of ${of}`}</span>${link(before, 'p', say`Previous payment`, 'up')}${link(behind, 'n', say`Next payment`, 'down')}</nav>`;
+}
+
+/** The way to the page of the payment itself. */
+export const wayToPayment = (context: ReviewContext, { id }: Payment, carried: Carried): Html =>
+  html`<a href="${addressOfPayment(context, id, carried)}">${context.say`Its own page`}</a>`;
