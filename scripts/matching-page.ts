@@ -49,7 +49,7 @@ export function matchingPage(): string {
 <!-- Written by npm run docs from src/statements/matching/matrix.ts; change it there. -->
 
 A line and a payment that it may be for are one case of this matrix. It says how sure the two belong together, what the reviewer reads, what the button on the line's page does, and what the
-customer's page says then. The program judges by this table and by nothing else, and a test makes every case that can be. A line is evidence: an administrator decides.
+customer's page says then. The program judges by this table and by nothing else, and tests make every case that can be. A line is evidence: an administrator decides.
 
 ## What is looked at
 
@@ -80,7 +80,7 @@ ${Object.entries(BUTTONS)
   .map(([name, what]) => `| ${name} | ${what} |`)
   .join('\n')}
 
-Where more than one payment fits as well as the first, no button has the focus, and an approval says why. Where money by hand has the line's amount, matching asks whether it is the same money. A payment above the
-four-eyes limit gets its first approval.
+Where more than one payment fits as well as the first, no button has the focus, and an approval says why. Where money by hand has the line's amount, the page asks
+whether it is the same money before anything is approved. A payment above the four-eyes limit gets its first approval.
 `;
 }

@@ -2,7 +2,7 @@
 import { type Html, html } from '../lib/html.ts';
 import type { MethodType } from '../payments/methods/method.ts';
 import type { Payment } from '../payments/payment.ts';
-import { arrivalsOf, returnedSoFar } from '../review/review.ts';
+import { arrivalsOf, decisionOf, returnsOf, sumOf } from '../review/review.ts';
 import type { Key } from '../web/markup/languages.ts';
 import { type PaymentSubject, type ShownStatus, shownStatus } from './parts.ts';
 
@@ -82,21 +82,29 @@ export const MONEY: Readonly<Record<ShownStatus, Row>> = {
 export interface MoneyKnown {
   known: Known;
   way: Way;
-  /** What arrived, without what went back while the customer is still asked for the rest. */
+  /** What arrived, less what went back; of an approved payment only less what went back before it was approved. */
   received: number;
+  /** What went back; of an approved payment after it was approved. */
   returned: number;
 }
 
 /** What is known of the money of a payment, from what was recorded, matched and announced. */
 export function moneyKnown(payment: Payment): MoneyKnown {
-  const arrived = arrivalsOf(payment).reduce((sum, { amount_minor }) => sum + amount_minor, 0);
-  const returned = returnedSoFar(payment);
-  const isOpen = payment.status === 'pending' || payment.status === 'requires_review';
-  const received = isOpen ? arrived - returned : arrived;
-  return { known: knownOf(), way: wayOf(payment), received, returned };
+  const approved = payment.status === 'approved' ? decisionOf(payment)?.entry_version : undefined;
+  const [before, after] = [true, false].map((isBefore) =>
+    sumOf(returnsOf(payment).filter((one) => one.entry_version < (approved ?? Infinity) === isBefore)),
+  ) as [number, number];
+  const arrived = sumOf(arrivalsOf(payment));
+  const received = Math.max(0, arrived - before);
+  return {
+    known: knownOf(),
+    way: wayOf(payment),
+    received,
+    returned: approved === undefined ? before : after,
+  };
 
   function knownOf(): Known {
-    if (arrived > 0 && received <= 0) return 'returned';
+    if (arrived > 0 && received === 0) return 'returned';
     if (received === 0) return payment.announced_at === null ? 'nothing' : 'announced';
     if (received === payment.amount_minor) return 'all';
     return received < payment.amount_minor ? 'part' : 'more';
@@ -116,8 +124,11 @@ export function moneySentences(
 ): Html {
   const row = MONEY[shownStatus(payment)];
   const { known, way, received, returned } = money;
+  const more = Math.max(0, received - payment.amount_minor);
+  const isEven = payment.status === 'approved' && returned >= more;
   const keys = [
-    ...(known === 'nothing' ? row.nothing[way] : row[known]),
+    // Money that went back is nothing to ask the merchant for.
+    ...(known === 'nothing' ? row.nothing[way] : row[known]).filter((key) => key !== 'money.ask' || !isEven),
     ...(returned > 0 ? (['money.back'] as const) : []),
   ];
   const sum = (minor: number) => words.money(minor, payment.currency);
@@ -126,7 +137,7 @@ export function moneySentences(
     amount,
     received: sum(received),
     rest: sum(Math.max(0, payment.amount_minor - received)),
-    more: sum(Math.max(0, received - payment.amount_minor)),
+    more: sum(more),
     returned: sum(returned),
     time: words.moment(payment.announced_at ?? payment.updated_at),
   };

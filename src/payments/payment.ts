@@ -16,16 +16,18 @@ interface MoveRule {
 
 /**
  * All moves. The first four are made by the customer, the merchant and the clock, the others by an administrator: `record` because money
- * arrived unannounced or late. `withdraw` takes back a form that was sent by mistake.
+ * arrived unannounced or late, `withdraw` and `restore` where that was a mistake. `withdraw` also takes back a form that was sent by
+ * mistake.
  */
 export const MOVES: Readonly<
-  Record<'submit' | 'withdraw' | 'cancel' | 'expire' | 'record' | 'approve' | 'reject', MoveRule>
+  Record<'submit' | 'withdraw' | 'cancel' | 'expire' | 'record' | 'restore' | 'approve' | 'reject', MoveRule>
 > = {
   submit: { from: ['pending'], to: 'requires_review', expiry: 'ahead' },
   withdraw: { from: ['requires_review'], to: 'pending', expiry: 'ahead' },
   cancel: { from: ['pending'], to: 'cancelled', expiry: 'ahead' },
   expire: { from: ['pending'], to: 'cancelled', expiry: 'passed' },
   record: { from: ['pending', 'cancelled'], to: 'requires_review' },
+  restore: { from: ['requires_review'], to: 'cancelled' },
   approve: { from: ['requires_review'], to: 'approved' },
   reject: { from: ['requires_review'], to: 'rejected' },
 };

@@ -18,7 +18,7 @@ import { whatChanged, whoClaimed, whoDecided, whoSent } from './told.ts';
 const LOOKS = 10;
 
 /** What an act comes to, judged by the payment as it is: what it writes, and what the history says of it. */
-interface Judgement {
+export interface Judgement {
   /** The move to make. Undefined if the payment stays where it is. */
   move?: Move;
   written: Omit<Written, 'status'>;

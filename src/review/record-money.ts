@@ -99,7 +99,10 @@ export function recordMoney(
       written: {
         status_reason,
         submitted_at: transaction.now,
-        ...withAct(transaction, seen, principal, { act: 'record', ...received, bank_reference, note, line }),
+        ...withAct(transaction, seen, principal, {
+          ...{ act: 'record', ...received, bank_reference, note, line },
+          was: seen.status_reason,
+        }),
       },
       action: 'payment.requires_review',
       facts: {

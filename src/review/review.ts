@@ -5,7 +5,7 @@ import type { ErrorDetails } from '../lib/errors.ts';
 import { addSchemaFaults, NUMBERED, optional, refuseCardFields, soundText } from '../lib/faults.ts';
 import { phrase } from '../lib/phrases.ts';
 import { textFault } from '../lib/text.ts';
-import type { Payment } from '../payments/payment.ts';
+import type { Payment, StatusReason } from '../payments/payment.ts';
 
 /** Why a payment may be rejected, with what people read. */
 export const REJECT_REASONS = {
@@ -43,6 +43,8 @@ export interface ReviewAct {
   received_on?: string;
   /** `lin_…`: the line that was matched, or that recorded money stands on. */
   line?: string;
+  /** Why the payment was cancelled before money was recorded on it. */
+  was?: StatusReason;
   /** The `entry_version` of the act by hand whose money the matched line shows. */
   same_as?: number;
   reason?: RejectReason;
@@ -106,9 +108,10 @@ export function arrivalsOf(payment: Pick<Payment, 'review'>): Receipt[] {
 }
 
 /** Money that went back, by bank lines that were matched, oldest first. */
-const returnsOf = (payment: Pick<Payment, 'review'>): Receipt[] => moved(payment, 'return');
+export const returnsOf = (payment: Pick<Payment, 'review'>): Receipt[] => moved(payment, 'return');
 
-const sumOf = (money: readonly Receipt[]) => money.reduce((sum, { amount_minor }) => sum + amount_minor, 0);
+export const sumOf = (money: readonly Receipt[]): number =>
+  money.reduce((sum, { amount_minor }) => sum + amount_minor, 0);
 
 /** How much of a payment went back, in minor units of its currency. */
 export const returnedSoFar = (payment: Pick<Payment, 'review'>): number => sumOf(returnsOf(payment));
@@ -116,6 +119,10 @@ export const returnedSoFar = (payment: Pick<Payment, 'review'>): number => sumOf
 /** How much arrived for a payment so far and did not go back, in minor units of its currency. */
 export const receivedSoFar = (payment: Pick<Payment, 'review'>): number =>
   sumOf(arrivalsOf(payment)) - returnedSoFar(payment);
+
+/** Whether money arrived and went back, and all that went back is known to have arrived. */
+export const isSettled = (payment: Pick<Payment, 'review'>): boolean =>
+  arrivalsOf(payment).length > 0 && returnsOf(payment).length > 0 && receivedSoFar(payment) >= 0;
 
 /** Money that an administrator knew of without a bank line. `entry_version` is that of their act. */
 export interface HandMoney {

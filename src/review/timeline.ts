@@ -106,6 +106,9 @@ function nameOf(say: Say, actor: string, { merchant_name }: Payment, names: Name
   return names.get(id) ?? say`The administrator ${id}`;
 }
 
+const takenBack = (say: Say, who: string, facts: Facts): string =>
+  say`${who} took back that it was matched with ${lineIn(say, facts)}.`;
+
 /** What was done, with the actor's name `who`. */
 function sentenceOf(
   say: Say,
@@ -123,11 +126,13 @@ function sentenceOf(
         ? recorded(say, who, facts)
         : say`${who} sent it for review, paid by ${String(facts.method)}.`;
     case 'payment.cancelled':
+      if (typeof facts.line === 'string') return takenBack(say, who, facts);
       return facts.reason === 'expired' ? say`${who} ended it: it had expired.` : say`${who} cancelled it.`;
     case 'payment.expiry_moved':
       return say`${who} moved its end to now.`;
     case 'payment.pending':
     case 'payment.announcement_withdrawn':
+      if (typeof facts.line === 'string') return takenBack(say, who, facts);
       return say`${who} took back what was sent, as a mistake.`;
     case 'payment.announced':
       return say`${who} said that the transfer was sent, by ${String(facts.method)}, which did not submit the payment.`;
@@ -156,7 +161,7 @@ function sentenceOf(
     case 'payment.money_returned':
       return say`${who} recorded that money went back by ${lineIn(say, facts)}.`;
     case 'payment.line_taken_back':
-      return say`${who} took back that it was matched with ${lineIn(say, facts)}.`;
+      return takenBack(say, who, facts);
     case 'payment.noted':
       return say`${who} added a note.`;
     case 'payment.erased':

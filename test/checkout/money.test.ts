@@ -135,6 +135,28 @@ test('what went back is told, and is never said to have arrived for good.', () =
   );
 });
 
+test('of an approved payment what went back before is settled, and money that came too much and went back is nothing to ask for.', () => {
+  const approve: ReviewAct = { act: 'approve', by: 'adm_ana', at: 0, entry_version: 9 };
+  const rows: [Payment['status'], ReviewAct[], string][] = [
+    [
+      'approved',
+      [money('match', 60_00, 2), money('return', 60_00, 3), money('match', AMOUNT, 4), approve],
+      '€100.00 to Corner Shop is confirmed.',
+    ],
+    [
+      'approved',
+      [money('match', 160_00, 2), approve, money('return', 60_00, 10)],
+      '€100.00 to Corner Shop is confirmed. €160.00 has arrived, €60.00 more than was asked for. €60.00 was paid back.',
+    ],
+    ['rejected', [money('match', 40_00, 2), money('return', 40_00, 3)], '€40.00 was paid back.'],
+    ['pending', [money('return', 40_00, 3)], 'No payment has been received yet. €40.00 was paid back.'],
+  ];
+  for (const [status, acts, text] of rows) {
+    const one = { ...payment(status as ShownStatus, 'none', 'nothing'), review: JSON.stringify(acts) };
+    assert.equal(sentenceOf(one, 'en'), text);
+  }
+});
+
 test('a part leaves the rest to pay while the payment is open.', () => {
   assert.equal(
     sentenceOf(payment('requires_review', 'bank_transfer', 'part'), 'en'),

@@ -16,6 +16,8 @@ export interface Entry {
   /** The bank's reference of the entry; null for none. */
   bank?: string | null;
   reversal?: boolean;
+  /** What the bank took. */
+  charges?: string;
   text?: string;
   endToEnd?: string;
   /** A structured creditor reference. */
@@ -52,12 +54,12 @@ function details(part: Entry, currency: string, isPart: boolean): string {
 
 function entryText(entry: Entry): string {
   const { amount, currency = 'EUR', direction = 'CRDT', status = 'BOOK', day = '2026-11-20', bank } = entry;
-  const { parts, reversal } = entry;
+  const { parts, reversal, charges } = entry;
   const transactions = parts
     ? parts.map((part) => details(part, currency, true)).join('')
     : details(entry, currency, false);
   return `<Ntry><Amt Ccy="${currency}">${amount}</Amt><CdtDbtInd>${direction}</CdtDbtInd>${reversal ? '<RvslInd>true</RvslInd>' : ''}<Sts><Cd>${status}</Cd></Sts>
-${element('BookgDt', element('Dt', day))}${element('AcctSvcrRef', bank ?? undefined)}${element('NtryDtls', transactions)}</Ntry>`;
+${element('BookgDt', element('Dt', day))}${element('AcctSvcrRef', bank ?? undefined)}${element('Chrgs', charges && `<Rcrd><Amt Ccy="${currency}">${charges}</Amt></Rcrd>`)}${element('NtryDtls', transactions)}</Ntry>`;
 }
 
 const MESSAGES = {

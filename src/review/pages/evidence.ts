@@ -46,14 +46,16 @@ ${note}
 /** Why there is nothing that the customer sent, from the history. */
 async function nothingSent({ database, say }: ReviewContext, payment: Payment): Promise<string> {
   const entries = await entriesOf(database, payment.id);
-  const isDone = (...actions: string[]) => entries.some(({ action }) => actions.includes(action));
+  const isTakenBack = entries.some(
+    ({ action, actor }) =>
+      actor === CUSTOMER && (action === 'payment.pending' || action === 'payment.announcement_withdrawn'),
+  );
   const isSent = entries.some(
     ({ action, actor }) =>
       action === 'payment.announced' || (action === 'payment.requires_review' && actor === CUSTOMER),
   );
-  if (isSent && isDone('payment.erased')) return say`Erased.`;
-  if (isDone('payment.pending', 'payment.announcement_withdrawn'))
-    return say`Nothing: the customer took back what they had sent.`;
+  if (isSent && entries.some(({ action }) => action === 'payment.erased')) return say`Erased.`;
+  if (isTakenBack) return say`Nothing: the customer took back what they had sent.`;
   if (receiptsOf(payment).length > 0) return say`Nothing. An administrator recorded the money.`;
   return payment.status === 'pending' ? say`Nothing yet.` : say`Nothing.`;
 }

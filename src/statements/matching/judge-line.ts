@@ -5,7 +5,14 @@ import { dateIn, daysFrom, placeOfDay } from '../../lib/time.ts';
 import { creditorReference } from '../../payments/methods/transfer/creditor-reference.ts';
 import { accountsAgree } from '../../payments/methods/transfer/payer-account.ts';
 import { asOf, type Payment } from '../../payments/payment.ts';
-import { arrivalsOf, type HandMoney, handMoneyOf, receivedSoFar } from '../../review/review.ts';
+import {
+  arrivalsOf,
+  type HandMoney,
+  handMoneyOf,
+  isSettled,
+  receivedSoFar,
+  returnedSoFar,
+} from '../../review/review.ts';
 import { dayInWords } from '../../review/told.ts';
 import type { BankLine, ReferenceRange } from './line-evidence.ts';
 import { type Judgement, type LineCase, type MatrixCell, rowOf } from './matrix.ts';
@@ -211,6 +218,7 @@ function placed(
       hand: money((hand ?? byHand[0])?.amount_minor ?? asked, currency),
       before: last === undefined ? 'before' : `on ${onDay(last)}`,
       back: onDay(takenBackOn ?? ''),
+      returned: money(returnedSoFar(payment), currency),
       day: onDay(line.day),
       created: dayInWords(dateIn(timeZone, created_at)),
       end: dayInWords(dateIn(timeZone, expires_at)),
@@ -233,13 +241,14 @@ function cameOf({ status, status_reason, amount_minor }: Payment, received: numb
   return received < amount_minor ? 'part' : 'received';
 }
 
-function besideOf({ created_at }: Payment, around: Surroundings, isPart: boolean): MatrixCell['beside'] {
+function besideOf(payment: Payment, around: Surroundings, isPart: boolean): MatrixCell['beside'] {
   const { takenBackOn, isTest, rivals, named, together, unseen, timeZone } = around;
   if (takenBackOn !== undefined) return 'back';
   if (isTest) return 'test';
   if (rivals.count > 0) return isPart ? 'parts' : 'rival';
   if (named > 1) return together ? 'several' : 'ambiguous';
-  return unseen !== undefined && dateIn(timeZone, created_at) <= unseen ? 'unseen' : 'alone';
+  if (unseen !== undefined && dateIn(timeZone, payment.created_at) <= unseen) return 'unseen';
+  return isSettled(payment) ? 'again' : 'alone';
 }
 
 /** Money by hand that a line may show: by the bank's reference that was typed with it, else by the amount, which proves nothing. */

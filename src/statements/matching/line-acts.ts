@@ -9,10 +9,16 @@ import { textFault } from '../../lib/text.ts';
 import { asOf, isDecided, type Payment } from '../../payments/payment.ts';
 import { findPayment } from '../../payments/queries.ts';
 import { paymentNotFound } from '../../payments/transition.ts';
-import { actOn, refuseOthersClaim, refuseOtherVersion, withAct } from '../../review/act.ts';
+import { actOn, type Judgement, refuseOthersClaim, refuseOtherVersion, withAct } from '../../review/act.ts';
 import { approve, type Decision } from '../../review/decide.ts';
 import { recordMoney } from '../../review/record-money.ts';
-import { BANK_REFERENCE_MAXIMUM, handMoneyOf, type ReviewAct, reviewActs } from '../../review/review.ts';
+import {
+  arrivalsOf,
+  BANK_REFERENCE_MAXIMUM,
+  handMoneyOf,
+  type ReviewAct,
+  reviewActs,
+} from '../../review/review.ts';
 import { type KeptLine, LINES } from '../kept.ts';
 import { findLine, type LineWritten } from '../line-queries.ts';
 import { handOf } from './judge-line.ts';
@@ -117,12 +123,48 @@ function tellPayment(
     await refuseOtherVersion(transaction, seen, version);
     // No merchant is told of money that they know.
     const matched = same_as === undefined ? 'payment.line_matched' : 'payment.line_linked';
+    const written = withAct(transaction, seen, principal, {
+      act,
+      line: id,
+      ...(act !== 'unmatch' && money),
+    });
+    const facts = { line: id, line_minor: amount_minor, currency, line_day: day };
+    if (act === 'unmatch' && isBroughtByLines({ ...seen, ...written }))
+      return broughtBack(seen, written, facts, transaction.now);
     return {
-      written: withAct(transaction, seen, principal, { act, line: id, ...(act !== 'unmatch' && money) }),
+      written,
       action: { match: matched, return: 'payment.money_returned', unmatch: 'payment.line_taken_back' }[act],
-      facts: { line: id, line_minor: amount_minor, currency, line_day: day },
+      facts,
     };
   });
+}
+
+/** The act that brought a payment under review, unless its customer did. */
+const recordOf = (payment: Pick<Payment, 'review' | 'submitted_at'>): ReviewAct | undefined =>
+  reviewActs(payment).findLast(({ act, at }) => act === 'record' && at === payment.submitted_at);
+
+/** Whether bank lines alone brought a payment under review, and none of them is its money any more. */
+const isBroughtByLines = (payment: Payment): boolean =>
+  payment.status === 'requires_review' &&
+  recordOf(payment)?.line !== undefined &&
+  arrivalsOf(payment).length === 0 &&
+  !reviewActs(payment).some(isDecision);
+
+/** What takes a payment back to where it was before a line was matched with it: the customer can pay again, or the link has ended. */
+function broughtBack(
+  payment: Payment,
+  written: ReturnType<typeof withAct>,
+  facts: Facts,
+  now: number,
+): Judgement {
+  const status_reason = recordOf(payment)?.was ?? (now < payment.expires_at ? null : 'expired');
+  const claim = { claimed_by: null, claimed_until: null };
+  return {
+    move: status_reason === null ? 'withdraw' : 'restore',
+    written: { ...written, ...claim, status_reason, submitted_at: null },
+    action: status_reason === null ? 'payment.pending' : 'payment.cancelled',
+    facts: { ...facts, from: payment.status, reason: status_reason },
+  };
 }
 
 /** The bank's reference of a line as a payment keeps it. */
@@ -170,8 +212,8 @@ export async function ignoreLine(
 }
 
 /**
- * Takes back that a line is ignored, or is the money of an undecided payment. The payment keeps its status, and what was recorded on it
- * from the line counts no more. Throws `not_found`, `invalid_status` and `conflict`.
+ * Takes back that a line is ignored, or is the money of an undecided payment. What was recorded on the payment from the line counts no
+ * more, and a payment that lines alone brought under review is what it was before. Throws `not_found`, `invalid_status` and `conflict`.
  */
 export async function reopenLine(
   transaction: Transaction,

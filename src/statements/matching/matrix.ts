@@ -51,6 +51,7 @@ export const DIMENSIONS = {
     ambiguous: 'payments whose amounts do not',
     alike: 'payments that fit alike',
     unseen: 'too many open lines to read them all',
+    again: 'money that arrived and went back, as the payment says',
   },
 } as const;
 
@@ -71,9 +72,10 @@ export const BUTTONS = {
 
 /** What the customer's page says once the button was pressed. */
 export const PAGES = {
-  confirmed: 'the payment is confirmed',
+  confirmed: 'the payment is confirmed, and what has arrived if that is less or more',
   checked: 'the money has arrived and is being checked',
   rest: 'what has arrived, and what is still to be paid if that is less',
+  back: 'what went back',
   same: 'as before',
 } as const;
 
@@ -102,14 +104,14 @@ export const MATRIX = [
     when: { money: ['out'], came: ['approved', 'rejected', 'cancelled', 'expired'] },
     says: '{arrived} went out with the reference of this payment.',
     act: 'Match it, so that the payment says what went back. If you did not return it yourself, tell the merchant.',
-    gives: { level: 'possible', button: 'back', page: 'same' },
+    gives: { level: 'possible', button: 'back', page: 'back' },
   },
   {
     kind: 'went_out',
     when: { money: ['out'] },
     says: '{arrived} went out with the reference of this payment.',
     act: 'Match it, so that the payment says what went back.',
-    gives: { level: 'possible', button: 'back', page: 'rest' },
+    gives: { level: 'possible', button: 'back', page: 'back' },
   },
   {
     kind: 'rejected',
@@ -130,7 +132,7 @@ export const MATRIX = [
     when: { came: ['approved'], beside: ['back'] },
     says: 'A line of {back} takes money out with the same reference.',
     act: 'Find out whether the money is still there.',
-    gives: { level: 'possible', button: 'link', page: 'same' },
+    gives: { level: 'possible', button: 'link', page: 'confirmed' },
   },
   {
     kind: 'taken_back',
@@ -158,7 +160,7 @@ export const MATRIX = [
     when: { came: ['approved'], beside: ['parts', 'rival'] },
     says: 'Another line carries the reference of this payment, which is approved.',
     act: 'Link the one that it was approved for, and return the other.',
-    gives: { level: 'evidence', button: 'link', page: 'same' },
+    gives: { level: 'evidence', button: 'link', page: 'confirmed' },
   },
   {
     kind: 'recorded',
@@ -179,7 +181,7 @@ export const MATRIX = [
     when: { came: ['approved'] },
     says: 'It was approved for {hand} by hand, and {arrived} arrived.',
     act: 'Link it if it is that money, or return {arrived}.',
-    gives: { level: 'possible', button: 'link', page: 'same' },
+    gives: { level: 'possible', button: 'link', page: 'confirmed' },
   },
   {
     kind: 'parts',
@@ -322,6 +324,13 @@ export const MATRIX = [
     gives: { level: 'evidence', button: 'reason', page: 'confirmed', adds: true },
   },
   {
+    kind: 'again',
+    when: { beside: ['again'] },
+    says: '{returned} arrived before and went back.',
+    act: 'Accept it if the money came again.',
+    gives: { level: 'evidence', button: 'reason', page: 'confirmed', adds: true },
+  },
+  {
     kind: 'unseen',
     when: { beside: ['unseen'], by: ['whole'] },
     says: 'Too many lines are open: an older one may carry its reference.',
@@ -392,8 +401,11 @@ export function rowOf(cell: MatrixCell): Judgement {
   const { level, button, page } = gives;
   const beside = button === 'none' || button === 'back' ? [] : later.filter((one) => one.gives.adds);
   const isSure = level !== 'certain' || beside.length === 0;
+  // Whether the line shows the money by hand is asked before anything is approved.
+  const isAsked = cell.hand === 'like' && (button === 'approve' || button === 'reason');
   return {
     ...{ kind, act, button, page },
+    ...(isAsked && { button: 'match' as const, page: 'rest' as const }),
     level: isSure ? level : 'evidence',
     says: [says, ...beside.map((one) => one.says)].join(' '),
   };

@@ -29,34 +29,38 @@ interface Among {
 }
 
 /**
- * The lines behind `after` that carry a reference of one of `shown`, and debits that are reversals. Stops at the day on which the first of
- * these payments was created, for no money comes before, and after `most` lines. Throws `DatabaseError`.
+ * The lines behind `after` that carry a reference of one of `shown`, and debits that are reversals or have an end-to-end reference of
+ * theirs. Stops at the day on which the first of these payments was created, for no money comes before, with debits at the day of the
+ * first of `shown`, and after `most` lines. Throws `DatabaseError`.
  */
 export async function olderLines(
   database: Reader,
   shown: readonly BankLine[],
   { direction, after, most, prefixes }: Among,
 ): Promise<OlderLines> {
-  const ids = new Set(
-    shown.filter(mayMatch).flatMap((line) => referencesOn(line, prefixes).map(({ low }) => low)),
-  );
+  const credits = shown.filter(mayMatch);
+  const ids = new Set(credits.flatMap((line) => referencesOn(line, prefixes).map(({ low }) => low)));
   const times = new Set([...ids].map((low) => low.slice(PAYMENT_ID_PREFIX.length).toUpperCase()));
   const lines: BankLine[] = [];
-  if (ids.size === 0) return { lines, unseen: undefined };
-  const first = [...ids].reduce((one, other) => (one < other ? one : other));
+  const isOut = direction === 'debit';
+  if (isOut ? credits.length === 0 : ids.size === 0) return { lines, unseen: undefined };
+  const ends = new Set(credits.flatMap(({ references }) => references.endToEnd ?? []));
+  const first = [...ids].reduce((one, other) => (one < other ? one : other), '~');
+  const firstDay = credits.reduce((one, { day }) => (day === '' || one < day ? one : day), '~');
   const isBefore = ({ day }: LinePlace) =>
-    timeOrderedFloor(PAYMENT_ID_PREFIX, (Date.parse(day) || 0) + 2 * DAY_MS) < first;
+    timeOrderedFloor(PAYMENT_ID_PREFIX, (Date.parse(day) || 0) + 2 * DAY_MS) < first &&
+    (!isOut || day < firstDay);
   const counts = (line: BankLine) =>
-    (direction === 'debit' && line.reversal === 1) ||
+    (isOut && (line.reversal === 1 || ends.has(line.references.endToEnd ?? ''))) ||
     (mayCarry(line, times) && referencesOn(line, prefixes).some(({ low }) => ids.has(low)));
-  const filter = direction === 'credit' ? { state: 'open' as const, direction } : { direction };
+  const filter = !isOut ? { state: 'open' as const, direction } : { direction };
   let place = after;
   for (let looked = 0; looked < most; looked += PAGE) {
     const limit = Math.min(PAGE, most - looked);
     const page = await listLines(database, filter, place, limit);
     lines.push(
       ...page
-        .filter(({ state }) => state !== 'replaced')
+        .filter(({ state }) => state !== 'replaced' && state !== 'undone')
         .map(bankLine)
         .filter(counts),
     );

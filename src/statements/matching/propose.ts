@@ -5,6 +5,7 @@ import { DAY_MS } from '../../lib/time.ts';
 import { accountsAgree } from '../../payments/methods/transfer/payer-account.ts';
 import { isDecided, type Payment } from '../../payments/payment.ts';
 import { hasLivePayments } from '../../review/candidate-queries.ts';
+import { isSettled, returnsOf } from '../../review/review.ts';
 import type { Reader } from '../../store/database.ts';
 import type { KeptLine } from '../kept.ts';
 import {
@@ -105,7 +106,7 @@ async function surroundingsOf(
 ): Promise<(line: BankLine, payment: Payment) => Surroundings> {
   const payments = credits.flatMap(({ namings }) => [...namings.values()].map(({ payment }) => payment));
   const hasLive = payments.some(({ mode }) => mode === 'test') && (await hasLivePayments(database));
-  const out = new Map(outgoing.out.map(({ line, payment }) => [payment.id, line.day]));
+  const out = Map.groupBy(outgoing.out, ({ payment }) => payment.id);
   const returned = Map.groupBy(outgoing.lines, amountKey);
   const carriers = new Map<string, BankLine[]>();
   const named = new Map<string, NamedPayments>();
@@ -114,12 +115,19 @@ async function surroundingsOf(
     for (const [id, { naming }] of namings)
       if (naming.reference?.form === 'whole') carriers.set(id, [...(carriers.get(id) ?? []), line]);
   }
-  return (line, { id, mode }) => {
+  return (line, payment) => {
+    const { id, mode } = payment;
+    const known = knownReturns(payment);
+    const isNews = (one: BankLine) => !known.has(one.id);
+    const carried = out.get(id)?.map((one) => one.line) ?? [];
     const rivals = (carriers.get(id) ?? []).filter((one) => one.id !== line.id);
     const { ids, isSum } = named.get(line.id) ?? { ids: new Set(), isSum: false };
     return {
       ...{ now, timeZone, unseen },
-      takenBackOn: out.get(id) ?? returned.get(amountKey(line))?.find((one) => takesBack(one, line))?.day,
+      takenBackOn: [
+        ...carried,
+        ...(returned.get(amountKey(line)) ?? []).filter((one) => takesBack(one, line)),
+      ].find(isNews)?.day,
       rivals: { count: rivals.length, minor: sumOf(rivals) },
       named: ids.has(id) ? ids.size : 0,
       together: isSum && ids.has(id),
@@ -127,6 +135,10 @@ async function surroundingsOf(
     };
   };
 }
+
+/** The lines by which money of a payment went back that is known to have arrived: the sum of what is known says all of it. */
+const knownReturns = (payment: Payment): ReadonlySet<string | undefined> =>
+  new Set(isSettled(payment) ? returnsOf(payment).map(({ line }) => line) : []);
 
 const amountKey = ({ amount_minor, currency }: BankLine) => `${amount_minor} ${currency}`;
 

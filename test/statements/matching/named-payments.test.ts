@@ -6,18 +6,21 @@ import type { Transaction } from '../../../src/journal/transaction.ts';
 import { creditorReference } from '../../../src/payments/methods/transfer/creditor-reference.ts';
 import type { Payment } from '../../../src/payments/payment.ts';
 import { findPayment } from '../../../src/payments/queries.ts';
+import { recordMoney } from '../../../src/review/record-money.ts';
 import { receivedSoFar } from '../../../src/review/review.ts';
 import { ownAccount } from '../../../src/statements/account.ts';
 import { bookedBetween } from '../../../src/statements/balance-queries.ts';
 import { importedText } from '../../../src/statements/import.ts';
 import { checkFile, importFile } from '../../../src/statements/import-file.ts';
 import { findLine, listLines, partsOfLine } from '../../../src/statements/line-queries.ts';
-import { acceptLine, reopenLine } from '../../../src/statements/matching/line-acts.ts';
+import { acceptLine, ignoreLine, reopenLine } from '../../../src/statements/matching/line-acts.ts';
 import { acceptParts, reopenParts } from '../../../src/statements/matching/line-parts.ts';
 import { openLines } from '../../../src/statements/matching/open-lines.ts';
 import { readingOptions } from '../../../src/statements/remembered.ts';
+import { undoImport } from '../../../src/statements/undo.ts';
+import { submit } from '../../campaigns/history.ts';
 import { ACCOUNT, camt, type Entry, TRANSFERS, today } from '../../support/camt.ts';
-import { load } from '../../support/customer.ts';
+import { open } from '../../support/customer.ts';
 import { sharedHarness } from '../../support/harness.ts';
 import { ANA, haveReviewers } from '../../support/reviewers.ts';
 
@@ -34,8 +37,10 @@ describe('lines that a reviewer names payments for', () => {
   };
   const commit = <T>(work: (transaction: Transaction) => Promise<T>) => service.service.journal.commit(work);
   const payment = async (id: string) => (await findPayment(database(), id))!;
-  const pay = async (amount: number): Promise<Payment> =>
-    payment((await service.create({ amount, currency: 'EUR' })).id);
+  const pay = async (amount: number): Promise<Payment> => {
+    const merchant_reference = `SHOP-${Math.round(amount * 100)}`;
+    return payment((await service.create({ amount, currency: 'EUR', merchant_reference })).id);
+  };
   const partOf = ({ id, version }: Payment, amount_minor?: number) => ({
     payment_id: id,
     version,
@@ -97,17 +102,112 @@ describe('lines that a reviewer names payments for', () => {
     assert.equal(receivedSoFar(await payment(paid.id)), 4400);
   });
 
-  test('a match by mistake is taken back for the customer, too: the page asks for all of it again', async () => {
-    const paid = await pay(61);
-    const line = await bring({ amount: '61.00', text: 'Danke' });
-    const page = () => load(new URL(`${service.service.checkoutBaseUrl}/payment.php?payment_id=${paid.id}`));
-    const pair = { line_id: line, payment_id: paid.id, version: paid.version };
-    await commit((one) => acceptLine(one, ANA, pair, 'r'));
-    assert.doesNotMatch((await page()).body, /DE75/);
-    await commit((one) => reopenLine(one, ANA, line, 'r'));
-    const { body } = await page();
-    assert.match(body, /DE75/);
-    assert.match(body, /€61\.00/);
+  test('a match by mistake is taken back for the customer, too: the payment is what it was, and its page says so', async () => {
+    const MINUTES_S = 300;
+    const rows: [string, number, (id: string) => Promise<unknown>, string | null, string[]][] = [
+      ['pending', 61, async () => {}, null, ['payment.money_received', 'payment.reopened']],
+      [
+        'cancelled',
+        62,
+        (id) => service.request(`/v1/payments/${id}/cancel`, { method: 'POST' }),
+        'cancelled_by_merchant',
+        ['payment.reopened', 'payment.cancelled'],
+      ],
+      [
+        'cancelled',
+        63,
+        async () => service.clock.advance(MINUTES_S * 1000),
+        'expired',
+        ['payment.reopened', 'payment.expired'],
+      ],
+    ];
+    for (const [status, amount, arrange, reason, events] of rows) {
+      const { id } = await service.create({ amount, currency: 'EUR', expires_in: MINUTES_S });
+      await arrange(id);
+      const before = (await open(service, id)).body;
+      const line = await bring({ amount: `${amount}.00`, text: 'Danke' });
+      const pair = async () => ({ line_id: line, payment_id: id, version: (await payment(id)).version });
+      // Twice: what was taken back can be done and taken back again.
+      for (let time = 0; time < 2; time++) {
+        await commit(async (one) => acceptLine(one, ANA, await pair(), 'r'));
+        assert.doesNotMatch((await open(service, id)).body, /DE75|expired|cancelled/);
+        await commit((one) => reopenLine(one, ANA, line, 'r'));
+        const after = await payment(id);
+        assert.deepEqual([after.status, after.status_reason, after.submitted_at], [status, reason, null]);
+        if (reason !== 'cancelled_by_merchant') assert.equal((await open(service, id)).body, before);
+      }
+      const { data } = (await service.request(`/v1/events?payment_id=${id}`)).json;
+      const types = data.map(({ type }: { type: string }) => type);
+      assert.deepEqual(types.slice(-4), [...events, ...events]);
+    }
+  });
+
+  test('a match that is taken back leaves what the customer sent, and what is known besides', async () => {
+    const sent = await pay(64);
+    await submit(service, sent.id);
+    const byHand = await pay(65);
+    const money = {
+      amount_minor: 100,
+      received_on: today(),
+      bank_reference: null,
+      note: null,
+      version: null,
+    };
+    await commit((one) => recordMoney(one, ANA, byHand.id, money, 'r'));
+    for (const { id } of [sent, byHand]) {
+      const line = await bring({ amount: '64.00', text: 'Danke' });
+      const { version } = await payment(id);
+      await commit((one) => acceptLine(one, ANA, { line_id: line, payment_id: id, version }, 'r'));
+      await commit((one) => reopenLine(one, ANA, line, 'r'));
+      assert.equal((await payment(id)).status, 'requires_review');
+    }
+  });
+
+  test('what went back counts until it is known to have arrived: then money that comes again is judged by the sum', async () => {
+    const paid = await pay(100.5);
+    const text = creditorReference(paid);
+    const first = await bring({ amount: '60.00', text });
+    const back = await bring({ amount: '60.00', text: `Refund ${text}`, direction: 'DBIT' });
+    const again = await bring({ amount: '100.50', text });
+    const said = async () => {
+      const [one] = (await openLines(database(), { now: service.clock.now() })).find(
+        ({ line }) => line.id === again,
+      )!.proposals;
+      return [one!.level, one!.case, one!.sentence];
+    };
+    const match = async (line: string) =>
+      commit(async (one) =>
+        acceptLine(
+          one,
+          ANA,
+          { line_id: line, payment_id: paid.id, version: (await payment(paid.id)).version },
+          'r',
+        ),
+      );
+    await match(back);
+    assert.equal((await said())[1], 'taken_back');
+    await match(first);
+    assert.deepEqual(await said(), ['likely', 'again', 'EUR 60.00 arrived before and went back.']);
+    await commit((one) => reopenLine(one, ANA, first, 'r'));
+    assert.equal((await said())[1], 'taken_back');
+  });
+
+  test('an ignored reversal counts for lines without a transfer reference, and lines of an undone import do not', async () => {
+    const paid = await pay(71.17);
+    const order = (await payment(paid.id)).merchant_reference!;
+    const entry = { amount: '71.17', text: order, name: 'Ada Eins' };
+    const line = await bring(entry);
+    const debit = await bring({ ...entry, text: 'Return', direction: 'DBIT', reversal: true });
+    const said = async (id: string) =>
+      (await openLines(database(), { now: service.clock.now() })).find((one) => one.line.id === id)!
+        .proposals[0]!.case;
+    await commit((one) => ignoreLine(one, ANA, debit, 'Seen', 'r'));
+    assert.equal(await said(line), 'taken_back');
+    const other = await pay(71.18);
+    const wrong = await bring({ amount: '71.18', text: creditorReference(other), direction: 'DBIT' });
+    const { statement_id } = (await findLine(database(), wrong))!;
+    await commit((one) => undoImport(one, statement_id, ACT));
+    assert.equal(await said(await bring({ amount: '71.18', text: creditorReference(other) })), 'exact');
   });
 
   test('lines under one reference of the bank are other money by the payer’s name and the references in their text', async () => {
@@ -173,8 +273,8 @@ describe('lines that a reviewer names payments for', () => {
   test('the lines under /admin carry their proposals', async () => {
     const paid = await pay(77.7);
     const line = await bring({ amount: '77.70', text: creditorReference(paid) });
-    const open = await openLines(database(), { now: service.clock.now() });
-    assert.equal(open.find((one) => one.line.id === line)!.proposals[0]!.level, 'certain');
+    const shown = await openLines(database(), { now: service.clock.now() });
+    assert.equal(shown.find((one) => one.line.id === line)!.proposals[0]!.level, 'certain');
   });
 
   test('an own account is known with leading zeros, behind a BIC or a bank code, and as a bare number; a cut one is asked once', async () => {
