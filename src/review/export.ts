@@ -3,7 +3,8 @@ import { Readable } from 'node:stream';
 import { namesOf } from '../administrators/queries.ts';
 import { formatAmount } from '../lib/money.ts';
 import { dateIn, formatTimestampIn } from '../lib/time.ts';
-import { asOf, dueMinor, type Payment, receivedMinor } from '../payments/payment.ts';
+import type { Offer } from '../payments/methods/offer.ts';
+import { asOf, dueMinor, isDecided, type Payment, receivedMinor } from '../payments/payment.ts';
 import type { Reader } from '../store/database.ts';
 import { type ExportFormat, rowWriter, type Separator } from '../web/row-writer.ts';
 import { type SearchFilter, searchPayments } from './queries.ts';
@@ -23,7 +24,11 @@ const textIn = (values: Kept, name: string) => {
  * A payment as a row: every value is text, amounts with two decimals, moments as ISO 8601 with the offset of `timeZone`. Of what the
  * customer sent it holds who paid from which account, and nothing of a card. `names` are those of administrators by id.
  */
-function rowOf(stored: Payment, now: number, names: ReadonlyMap<string, string>, timeZone: string) {
+function rowOf(
+  stored: Payment,
+  { now, timeZone, offer }: Pick<ExportOptions, 'now' | 'timeZone' | 'offer'>,
+  names: ReadonlyMap<string, string>,
+) {
   const payment = asOf(stored, now);
   const moment = (ms: number | null) => (ms === null ? null : formatTimestampIn(timeZone, ms));
   const day = (ms: number | null) => (ms === null ? null : dateIn(timeZone, ms));
@@ -59,7 +64,7 @@ function rowOf(stored: Payment, now: number, names: ReadonlyMap<string, string>,
     payer_phone: textIn(sent, 'payer_phone'),
     payer_account_name: textIn(sent, 'transfer_name'),
     payer_account: textIn(sent, 'transfer_account'),
-    transfer_reference: textIn(kept(payment.payment_details), 'transfer_reference'),
+    transfer_reference: transferReferenceOf(payment, offer),
     bank_reference: acts.findLast((act) => act.bank_reference !== undefined)?.bank_reference ?? null,
     decided_by: decision && payment.decided_at !== null ? (names.get(decision.by) ?? decision.by) : null,
     note: notes.length > 0 ? notes.join('\n') : null,
@@ -76,6 +81,18 @@ function rowOf(stored: Payment, now: number, names: ReadonlyMap<string, string>,
   };
 }
 type ExportRow = ReturnType<typeof rowOf>;
+
+/**
+ * The reference that the customer was told, or is told if they sent nothing yet. Null if there is no transfer, and for a payment that may
+ * have been erased, because erasing changes what its reference is made of.
+ */
+function transferReferenceOf(payment: Payment, offer: ExportOptions['offer']): string | null {
+  const { payment_details, status, review, customer, metadata, description } = payment;
+  if (payment_details !== null) return textIn(kept(payment_details), 'transfer_reference');
+  const isBare = [customer, metadata, description, review].every((value) => value === null);
+  const mayBeErased = isDecided(payment) ? review === null : status === 'cancelled' && isBare;
+  return mayBeErased ? null : (offer?.transferFor(payment)?.reference ?? null);
+}
 
 /** The columns in their order, which is part of the format: append only. */
 export const EXPORT_COLUMNS = [
@@ -131,6 +148,8 @@ interface ExportOptions {
   timeZone: string;
   /** Milliseconds since 1970: what is pending past its time is cancelled. */
   now: number;
+  /** Tells the reference of a payment whose customer sent nothing; without it the column is empty then. */
+  offer?: Pick<Offer, 'transferFor'>;
   /** Told how many rows are done, and when the last of them was created. */
   onProgress?(done: number, created_at: number): void;
 }
@@ -141,8 +160,9 @@ interface ExportOptions {
  */
 export async function* exportPayments(
   database: Reader,
-  { format, separator, filter, timeZone, now, onProgress }: ExportOptions,
+  options: ExportOptions,
 ): AsyncGenerator<string, number> {
+  const { format, separator, filter, now, onProgress } = options;
   const { head, line } = rowWriter(format, EXPORT_COLUMNS, AMOUNTS, separator);
   if (head !== '') yield head;
   let done = 0;
@@ -152,7 +172,7 @@ export async function* exportPayments(
     if (last) {
       done += page.length;
       const names = await namesOf(database, reviewersOf(page));
-      yield line(page.map((payment) => rowOf(payment, now, names, timeZone)));
+      yield line(page.map((payment) => rowOf(payment, options, names)));
       onProgress?.(done, last.created_at);
     }
     if (page.length < PAGE) return done;

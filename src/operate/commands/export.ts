@@ -6,6 +6,7 @@ import { counted } from '../../lib/counted.ts';
 import { dayBounds, systemClock } from '../../lib/time.ts';
 import type { Mode } from '../../merchants/merchant.ts';
 import { MERCHANT_ID_PREFIX } from '../../merchants/stored-merchant.ts';
+import { Offer } from '../../payments/methods/offer.ts';
 import { STATUSES, type Status } from '../../payments/payment.ts';
 import { paymentsAfter } from '../../payments/queries.ts';
 import { exportPayments } from '../../review/export.ts';
@@ -94,6 +95,9 @@ async function writePayments(options: ExportOptions): Promise<void> {
   const to = timeOf(options.to, 'to', configuration);
   if (from !== undefined && to !== undefined && from >= to)
     throw new UsageError('--from is after --to: nothing lies between them');
+  const choices = new Map(configuration.merchants.map(({ id, methods }) => [id, methods]));
+  const methodsOf = (id: string) => choices.get(id) ?? null;
+  const offer = new Offer(configuration.methods, { methodsOf });
   const filter = { status, merchant_id: merchant, mode, from, to };
   const count = await withProgressBar('exporting', (told) =>
     withDatabase(configuration, (database) =>
@@ -106,6 +110,7 @@ async function writePayments(options: ExportOptions): Promise<void> {
           filter,
           timeZone: configuration.time_zone,
           now: systemClock.now(),
+          offer,
           // Newest first: how far it has come in time says how much is left, and nothing has to be counted.
           onProgress(_done, created_at) {
             newest ??= created_at;

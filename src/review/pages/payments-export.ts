@@ -14,7 +14,7 @@ import { paymentSearchOf } from './payment-search.ts';
 const EXPORT_SUBJECT = 'payments';
 
 export async function download(context: ReviewContext, format: ExportFormat): Promise<Outcome> {
-  const { database, directory, journal, act, now, timeZone } = context;
+  const { database, directory, journal, act, now, offer, timeZone } = context;
   const { filter, faults } = await paymentSearchOf(context);
   const fault = Object.values(faults)[0];
   if (fault !== undefined) throw new OperationalError('validation_failed', `${fault}.`);
@@ -28,7 +28,7 @@ export async function download(context: ReviewContext, format: ExportFormat): Pr
     }),
   );
   return {
-    stream: exportStream(database, { format, separator, filter, timeZone, now }),
+    stream: exportStream(database, { format, separator, filter, timeZone, now, offer }),
     type: EXPORT_TYPES[format],
     name: `payments-${dateIn(timeZone, now)}.${format}`,
   };

@@ -10,7 +10,9 @@ import { searchPayments } from '../../review/queries.ts';
 import { receivedSoFar } from '../../review/review.ts';
 import type { KeptLine } from '../kept.ts';
 import { findLine } from '../line-queries.ts';
+import { handOf } from '../matching/judge-line.ts';
 import { acceptLine, ignoreReasonFault, lineNotFound } from '../matching/line-acts.ts';
+import { bankLine } from '../matching/line-evidence.ts';
 import { acceptParts, type LinePart } from '../matching/line-parts.ts';
 import type { StatementContext } from './context.ts';
 import { lineAmount, STATEMENTS_PATH } from './statement-lists.ts';
@@ -45,9 +47,18 @@ export function namingForm(context: StatementContext, line: KeptLine, faults: Fa
       value: form.get('charges') ?? '',
       fault: faults.charges,
     })
-  }<p class="actions"><button class="secondary">${isBack ? say`Record that it went back` : say`Match with these payments`}</button>
-<span>${lineAmount(context, line)}</span></p></form></section>`;
+  }${
+    faults.as === undefined
+      ? html`<p class="actions"><button class="secondary">${isBack ? say`Record that it went back` : say`Match with these payments`}</button>
+<span>${lineAmount(context, line)}</span></p>`
+      : asking(context, faults.as)
+  }</form></section>`;
 }
+
+/** Asks whether the line shows money that was recorded by hand: equal amounts prove nothing. */
+const asking = ({ say }: StatementContext, question: string): Html => html`<p class="notice" role="status">${question}</p>
+<p class="actions"><button class="secondary" id="as" name="as" value="same">${say`It is the same money`}</button>
+<button class="secondary" name="as" value="besides">${say`It came besides`}</button></p>`;
 
 /** Reads a row of the form. Returns a sentence if it does not name one payment. */
 async function named(
@@ -71,6 +82,16 @@ async function named(
   return say`Several payments were found for “${text}”: write the order number or the number of one (${ids.join(', ')})`;
 }
 
+/** What of a line is for a payment: what was typed, else what is due. Hundredths. */
+function amountOf({ payment, amount_minor }: { payment: Payment; amount_minor: number | undefined }): number {
+  const due = payment.amount_minor - receivedSoFar(payment);
+  return amount_minor ?? (due > 0 ? due : payment.amount_minor);
+}
+
+/** Whether money by hand has the amount that a line would be for the payment, and nothing else tells whether it is the same. */
+const isAsked = (line: KeptLine, payment: Payment, amount_minor: number): boolean =>
+  payment.status !== 'approved' && handOf(bankLine({ ...line, amount_minor }), payment)?.is === 'like';
+
 /** Takes the form. `again` shows the page of the line with what is wrong. */
 export async function takeNamed(
   context: StatementContext,
@@ -91,15 +112,27 @@ export async function takeNamed(
   }
   const [{ payment: first, amount_minor: firstAmount }] = found as [(typeof found)[number]];
   const isWhole = found.length === 1 && (firstAmount === undefined || firstAmount === line.amount_minor);
+  const as = (['same', 'besides'] as const).find((one) => one === form.get('as'));
+  const amountIn = (one: (typeof found)[number]) => (isWhole ? line.amount_minor : amountOf(one));
+  const asked =
+    line.direction === 'credit' && as === undefined
+      ? found.find((one) => isAsked(line, one.payment, amountIn(one)))
+      : undefined;
+  if (asked) {
+    const { merchant_reference, id: number } = asked.payment;
+    const about = merchant_reference ?? number;
+    return again(context, {
+      as: context.say`Money of this amount was recorded by hand for ${about}: say whether the line shows it, or more money.`,
+    });
+  }
   if (isWhole) {
-    const pair = { line_id: id, payment_id: first.id, version: first.version };
+    const pair = { line_id: id, payment_id: first.id, version: first.version, as };
     await journal.commit((transaction) => acceptLine(transaction, principal, pair, request.id), first.id);
     return { to: addressOfPayment(context, first.id) };
   }
-  const parts = found.map(({ payment, amount_minor }): LinePart => {
-    const due = payment.amount_minor - receivedSoFar(payment);
-    const amount = amount_minor ?? (due > 0 ? due : payment.amount_minor);
-    return { payment_id: payment.id, version: payment.version, amount_minor: amount };
+  const parts = found.map((one): LinePart => {
+    const { id: payment_id, version } = one.payment;
+    return { payment_id, version, amount_minor: amountOf(one), as };
   });
   const charges = (form.get('charges') ?? '').trim();
   const isMore = parts.reduce((sum, part) => sum + part.amount_minor!, 0) > line.amount_minor;

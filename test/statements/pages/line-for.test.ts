@@ -1,0 +1,125 @@
+// Bank lines that only the bookkeeper can tell: payments that are named on the line's page, and payments that fit alike.
+import assert from 'node:assert/strict';
+import { before, test } from 'node:test';
+import { erasePayment } from '../../../src/payments/erase.ts';
+import { Bookkeeper, referenceOn } from '../../support/bookkeeper.ts';
+import { TRANSFERS, today } from '../../support/camt.ts';
+import { MANY_SIGN_INS } from '../../support/console.ts';
+import { sharedHarness } from '../../support/harness.ts';
+
+const NAME_IT = 'Match with these payments';
+
+const service = sharedHarness('sqlite', { isVerified: true, configuration: `${MANY_SIGN_INS}${TRANSFERS}` });
+let books: Bookkeeper;
+before(async () => {
+  books = await Bookkeeper.at(service);
+});
+
+let count = 0;
+const order = async (amount: number, more: object = {}) => {
+  const merchant_reference = `SN-${++count}`;
+  const { id } = await service.create({ amount, currency: 'EUR', merchant_reference, ...more });
+  return { id, merchant_reference };
+};
+const bring = async (amount: string, more: object = {}) => {
+  const bank = `F${++count}`;
+  await books.bring([{ amount, bank, text: 'Danke', day: today(), ...more }]);
+  return bank;
+};
+const sums = async (...some: { id: string }[]) =>
+  Promise.all(some.map(async ({ id }) => (await books.payment(id)).amount_received));
+
+test('of two payments that fit alike each shows its order, no button has the focus, and an approval says why', async () => {
+  const customer = { name: 'Petra Doppel' };
+  const both = [await order(777.31, { customer }), await order(777.31, { customer })];
+  const bank = await bring('777.31', { name: 'Petra Doppel', text: 'Bestellung' });
+  const { proposals } = books.line(bank);
+  assert.deepEqual(
+    proposals.map((one: Record<string, string>) => [one.level, one.case, one.sentence]),
+    Array(2).fill(['likely', 'alike', 'Two payments fit alike.']),
+  );
+  const page = await books.page(bank);
+  for (const { merchant_reference } of both)
+    assert.match(page.body, new RegExp(`reference${merchant_reference} CustomerPetra`));
+  assert.doesNotMatch(page.text, /<(?:button|input|textarea)[^>]*autofocus/);
+  assert.match((await books.press(bank, 'Approve the payment')).body, /Say why it is accepted as paid/);
+  assert.equal((await books.payment(both[0]!.id)).status, 'pending');
+});
+
+test('a card payout is named for its payments, the fee is asked for, and all of it is taken back', async () => {
+  const paid = [await order(20), await order(30), await order(45)];
+  const bank = await bring('93.15', { text: 'CARD PAYOUT' });
+  const payments = paid.map(({ merchant_reference }) => merchant_reference).join('\n');
+  assert.match((await books.press(bank, NAME_IT)).body, /Say which payment it is for/);
+  assert.match(
+    (await books.press(bank, NAME_IT, { payments: 'SN-NONE' })).body,
+    /No payment is found for “SN-NONE”/,
+  );
+  assert.match(
+    (await books.press(bank, NAME_IT, { payments: `${paid[0]!.id} = many` })).body,
+    /“many” is no amount/,
+  );
+  assert.match((await books.press(bank, NAME_IT, { payments })).body, /say what the difference is/);
+  const done = await books.press(bank, NAME_IT, { payments, charges: 'Fee of the card company' });
+  assert.match(
+    done.body,
+    /€20\.00 for this payment .*€45\.00 for this payment .*€1\.85 Fee of the card company/,
+  );
+  assert.deepEqual(await sums(...paid), ['20.00', '30.00', '45.00']);
+  await books.press(bank, 'Take it back');
+  assert.deepEqual(await sums(...paid), ['0.00', '0.00', '0.00']);
+  for (const { id } of paid) assert.equal((await books.payment(id)).status, 'pending');
+});
+
+test('a part of a line is named with its amount, and what is left over is a line of its own', async () => {
+  const paid = await order(60);
+  const bank = await bring('50.00');
+  const done = await books.press(bank, NAME_IT, { payments: `${paid.merchant_reference} = 44,10` });
+  assert.match(done.body, /€44\.10 for this payment .*€5\.90 is to look at again/);
+  assert.match((await books.reads(paid.id)).body, /€44\.10 of €60\.00 has arrived\. €15\.90 is left to pay/);
+});
+
+test('a debit is named as money that went back', async () => {
+  const paid = await order(31);
+  await books.press(await bring('31.00'), NAME_IT, { payments: paid.id });
+  const back = await bring('11.00', { direction: 'DBIT' });
+  await books.press(back, 'Record that it went back', { payments: paid.merchant_reference });
+  assert.match((await books.reads(paid.id)).body, /€20\.00 of €31\.00 has arrived.* €11\.00 was paid back/);
+});
+
+test('of money by hand with the amount of a named line it is asked whether it is the same', async () => {
+  for (const [answer, sum] of [
+    ['same', '30.00'],
+    ['besides', '60.00'],
+  ] as const) {
+    const paid = await order(60);
+    await books.act(paid.id, 'record', { amount: 30, received_on: today() });
+    const bank = await bring('30.00');
+    const asked = await books.press(bank, NAME_IT, { payments: paid.merchant_reference });
+    assert.match(asked.body, /Money of this amount was recorded by hand for SN-\d+/);
+    assert.deepEqual(await sums(paid), ['30.00']);
+    const form = asked.forms.find(({ fields }) => fields.includes('payments'))!;
+    await books.client.post(form.action, { ...form.values, as: answer });
+    assert.deepEqual(await sums(paid), [sum]);
+    assert.equal(
+      (await books.page(bank)).forms.some(({ button }) => button === 'Take it back'),
+      true,
+    );
+  }
+});
+
+test('an export tells the reference of a payment whose customer sent nothing', async () => {
+  const paid = await order(41);
+  const reference = referenceOn(await books.reads(paid.id));
+  const { text } = await books.client.get(`/payments.csv?q=${paid.id}`);
+  assert.match(text, new RegExp(reference));
+  const cash = await order(42);
+  await books.act(cash.id, 'record', { amount: 42, received_on: today() });
+  await books.act(cash.id, 'approve');
+  await service.service.journal.commit((transaction) =>
+    erasePayment(transaction, cash.id, { actor: 'operator', request_id: null }),
+  );
+  const erased = (await books.client.get(`/payments.csv?q=${cash.id}`)).text;
+  assert.match(erased, new RegExp(cash.id));
+  assert.doesNotMatch(erased, /RF\d\d/);
+});
