@@ -85,7 +85,7 @@ export type KeptLine = RowOf<typeof LINES>;
 /** What of a line may tell who paid and what for. */
 export type LineDetails = Pick<
   StatementLine,
-  'valueDay' | 'references' | 'text' | 'counterparty' | 'code' | 'chargesMinor' | 'partOf'
+  'valueDay' | 'references' | 'text' | 'counterparty' | 'code' | 'chargesMinor' | 'partOf' | 'beyond'
 >;
 
 const NO_DETAILS: LineDetails = { references: {}, text: '', counterparty: {} };

@@ -198,8 +198,13 @@ export class KnownLines {
   }
 
   #rowOf(id: string, statement_id: string, { to, closing }: Statement, line: StatementLine): KeptLine {
-    const { bookingDay, valueDay, references, text, counterparty, code, chargesMinor, partOf } = line;
-    const details = { references, text, counterparty, ...defined({ valueDay, code, chargesMinor, partOf }) };
+    const { bookingDay, valueDay, references, text, counterparty, code, chargesMinor, partOf, beyond } = line;
+    const details = {
+      references,
+      text,
+      counterparty,
+      ...defined({ valueDay, code, chargesMinor, partOf, beyond }),
+    };
     const { now } = this.#transaction;
     return {
       ...LINES.nulls,

@@ -1,5 +1,6 @@
 // Holds the balances of a statement against its entries.
 import type { Balance, StatementFault } from './statement.ts';
+import { hasThousandths } from './values.ts';
 
 /** Hundredths in words: `4990` gives `49.90`. */
 function formatAmount(minor: number): string {
@@ -14,20 +15,24 @@ export function signedAmount(minor: number | bigint): string {
 
 /**
  * What is wrong with the balances; undefined if one of them is missing. `entriesMinor` is the sum of booked entries, credits positive;
- * undefined if an entry could not be read. `line` is the line of the closing balance.
+ * undefined if an entry could not be read. `line` is the line of the closing balance. In a currency of three decimals each of `entries`
+ * and both balances may be less by up to a hundredth.
  */
 export function balanceFaults(
   opening: Balance | undefined,
   closing: Balance | undefined,
   entriesMinor: bigint | undefined,
   line: number,
+  entries = 0,
 ): StatementFault[] {
   if (!opening || !closing) return [];
   if (opening.currency !== closing.currency)
     return [{ line, text: `The balances are in ${opening.currency} and ${closing.currency}.` }];
   if (entriesMinor === undefined) return [];
   const reached = BigInt(opening.minor) + entriesMinor;
-  if (reached === BigInt(closing.minor)) return [];
+  const difference = reached - BigInt(closing.minor);
+  const slack = hasThousandths(closing.currency) ? BigInt(entries + 1) : 0n;
+  if (difference >= -slack && difference <= slack) return [];
   return [
     {
       line,

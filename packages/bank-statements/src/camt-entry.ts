@@ -1,20 +1,23 @@
 // Reads one entry (`Ntry`) of a CAMT message: one line, or one for each of its transactions.
 import type { LineRead } from './fingerprint.ts';
 import type { StatementFault, StatementLine } from './statement.ts';
-import { currencyCode, folded, hundredths, ibanOf, isoDay, present, referenceOf } from './values.ts';
+import { currencyCode, cutToHundredths, folded, ibanOf, isoDay, present, referenceOf } from './values.ts';
 import { all, at, textAt, type XmlElement } from './xml.ts';
 
 interface Amount {
   minor: number;
   currency: string;
+  beyond?: string;
 }
 type Direction = StatementLine['direction'];
 
 /** An amount element with its currency; undefined if either cannot be read. */
 export function xmlAmount(element: XmlElement | undefined): Amount | undefined {
-  const minor = hundredths(element?.text.trim() ?? '', '.');
   const currency = currencyCode(element?.attributes.Ccy);
-  return minor === undefined || currency === undefined ? undefined : { minor, currency };
+  const { minor, beyond } = cutToHundredths(element?.text.trim() ?? '', '.', currency);
+  return minor === undefined || currency === undefined
+    ? undefined
+    : { minor, currency, ...(beyond !== undefined && { beyond }) };
 }
 
 export function signOf(element: XmlElement): Direction | undefined {
@@ -64,7 +67,8 @@ export function entryLines(
   const charges = lines.reduce((all, one) => all + (one.chargesMinor ?? 0), chargesOf(entry) ?? 0);
   // A credit arrives less the charges; a debit takes them as well.
   const difference = direction === 'credit' ? sum - amount.minor : amount.minor - sum;
-  if (difference !== 0 && difference !== charges)
+  const slack = [amount, ...lines].some(({ beyond }) => beyond !== undefined) ? lines.length : 0;
+  if (Math.abs(difference) > slack && difference !== charges)
     faults.push({ line: entry.line, text: 'The transactions of this entry do not add up to its amount.' });
   return lines;
 }
@@ -107,7 +111,7 @@ function chargesOf(element: XmlElement): number | undefined {
     ...all(one, 'Amt'),
     ...all(one, 'Rcrd').flatMap((record) => all(record, 'Amt')),
   ]);
-  const minors = amounts.map((one) => hundredths(one.text, '.'));
+  const minors = amounts.map((one) => cutToHundredths(one.text, '.', one.attributes.Ccy).minor);
   if (minors.some((minor) => minor === undefined)) return undefined;
   return minors.reduce<number>((sum, minor) => sum + minor!, 0) || undefined;
 }
@@ -159,7 +163,7 @@ function lineOf(
       .filter((one) => one !== undefined)
       .join('\n'),
     counterparty: counterpartyOf(detail, direction, isReversal),
-    ...present({ code: codeOf(detail) ?? codeOf(entry), chargesMinor }),
+    ...present({ code: codeOf(detail) ?? codeOf(entry), chargesMinor, beyond: amount.beyond }),
   };
 }
 

@@ -108,7 +108,7 @@ function statementOf(element: XmlElement, file: string, running: Running): State
       text: `The line is in ${strange.currency}, the account in ${currency}.`,
     });
   const closingLine = all(element, 'Bal').at(-1)?.line ?? element.line;
-  faults.push(...balanceFaults(opening, closing, strange ? undefined : sumMinor, closingLine));
+  faults.push(...balanceFaults(opening, closing, strange ? undefined : sumMinor, closingLine, lines.length));
   const day = to ?? closing?.day;
   const isDated = (line: LineRead) =>
     line.status === 'pending' || (line.bookingDay ?? line.valueDay ?? day) !== undefined;

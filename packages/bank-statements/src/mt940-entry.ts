@@ -1,5 +1,5 @@
 // Reads `:61:` of MT940, the line of a statement, with the liberties that banks take: blanks, missing parts, days of a 360-day year.
-import { dayOf, hundredths } from './values.ts';
+import { cutToHundredths, dayOf } from './values.ts';
 
 /** What `:61:` says. */
 interface Entry {
@@ -7,6 +7,7 @@ interface Entry {
   valueDay: string | undefined;
   mark: string;
   amountMinor: number;
+  beyond: string | undefined;
   /** `NTRF`; undefined if the bank writes none. */
   code: string | undefined;
   /** The account owner's reference, and behind `//` the bank's. */
@@ -23,7 +24,7 @@ const AMOUNT = /^(?:\d+[.,]?\d*|[.,]\d+)/;
 const TYPE = /^\s*(?!NONREF)(?:([A-Z][A-Z0-9]{3})|([NSF][A-Z0-9]{0,2})(?=\s|$))\s*/;
 
 /** Reads the first row of `:61:`. Returns a sentence that shows the piece that cannot be read. */
-export function readEntry(row: string): Entry | string {
+export function readEntry(row: string, currency: string): Entry | string {
   const [digits = ''] = /^\d*/.exec(row) ?? [];
   const days = daysOf(digits, /^\s*(\d{4})(?=\s*[A-Z])/.exec(row.slice(digits.length))?.[1]);
   if (typeof days === 'string') return days;
@@ -34,7 +35,8 @@ export function readEntry(row: string): Entry | string {
   const written = AMOUNT.exec(behindMark)?.[0] ?? '';
   const rest = behindMark.slice(written.length);
   const isWhole = !/^[.,\d]/.test(rest);
-  const amountMinor = isWhole ? hundredths(written, written.includes(',') ? ',' : '.') : undefined;
+  const mark = written.includes(',') ? ',' : '.';
+  const { minor: amountMinor, beyond } = cutToHundredths(isWhole ? written : '', mark, currency);
   if (amountMinor === undefined) return `its amount "${/^[\d.,]*/.exec(behindMark)![0]}" cannot be read`;
   const type = TYPE.exec(rest);
   const [references = '', ...bank] = rest.slice(type?.[0].length ?? 0).split('//');
@@ -42,6 +44,7 @@ export function readEntry(row: string): Entry | string {
     ...days,
     mark: { S: 'D', H: 'C' }[marked[1]!] ?? marked[1]!,
     amountMinor,
+    beyond,
     code: type?.[1] ?? type?.[2],
     owner: references.trim(),
     bank: bank.length > 0 ? bank.join('//') : undefined,

@@ -6,7 +6,7 @@ import { readEntry, shortDay } from './mt940-entry.ts';
 import { readInformation } from './mt940-information.ts';
 import { StatementRefused } from './refusal.ts';
 import type { Balance, Statement, StatementFault } from './statement.ts';
-import { currencyCode, folded, hundredths, ibanOf, present, referenceOf } from './values.ts';
+import { currencyCode, cutToHundredths, folded, hundredths, ibanOf, present, referenceOf } from './values.ts';
 
 interface Field {
   tag: string;
@@ -80,7 +80,7 @@ function statementOf(fields: readonly Field[], file: string): Statement {
     });
   const { lines, sumMinor, notes } = linesOf(currency === undefined ? [] : fields, currency ?? '', faults);
   const closingLine = one('62F', '62M')?.line ?? fields[0]!.line;
-  faults.push(...balanceFaults(opening, closing, sumMinor, closingLine));
+  faults.push(...balanceFaults(opening, closing, sumMinor, closingLine, lines.length));
   const named = present({ ...account, currency });
   return {
     format,
@@ -112,8 +112,8 @@ function accountOf(field: Field | undefined): Statement['account'] {
 function balanceOf(field: Field | undefined, faults: StatementFault[]): Balance | undefined {
   if (!field) return undefined;
   const [, sign, date, code, amount] = BALANCE.exec(field.rows[0]!.trim()) ?? [];
-  const minor = hundredths(amount ?? '', amount?.includes('.') ? '.' : ',');
   const currency = currencyCode(code);
+  const { minor } = cutToHundredths(amount ?? '', amount?.includes('.') ? '.' : ',', currency);
   const day = shortDay(date ?? '');
   if (minor === undefined || currency === undefined || day === undefined) {
     faults.push({
@@ -152,12 +152,12 @@ function lineOf(
   { faults, notes }: Record<'faults' | 'notes', StatementFault[]>,
 ): LineRead | undefined {
   const filled = rows.findIndex((row) => row.trim() !== '');
-  const entry = readEntry(rows[filled]?.trim() ?? '');
+  const entry = readEntry(rows[filled]?.trim() ?? '', currency);
   if (typeof entry === 'string') {
     faults.push({ line, text: `This line (:61:) is left out: ${entry}.` });
     return undefined;
   }
-  const { bookingDay, valueDay, mark, amountMinor, code, owner, bank } = entry;
+  const { bookingDay, valueDay, mark, amountMinor, beyond, code, owner, bank } = entry;
   notes.push(...entry.notes.map((text) => ({ line, text })));
   const more = rows.slice(filled + 1).join(' ');
   const told = readInformation(information);
@@ -178,6 +178,6 @@ function lineOf(
     }),
     text: [told.text, folded(more)].filter(Boolean).join('\n'),
     counterparty: told.counterparty,
-    ...present({ code: told.code ?? code, chargesMinor: charges || undefined }),
+    ...present({ code: told.code ?? code, chargesMinor: charges || undefined, beyond }),
   };
 }

@@ -4,7 +4,7 @@ import { type LineRead, numbered } from './fingerprint.ts';
 import { elementAt, type OfxElement, ofxRoot, valueAt, within } from './ofx-elements.ts';
 import { StatementRefused } from './refusal.ts';
 import type { Balance, Statement, StatementFault } from './statement.ts';
-import { currencyCode, dayOf, folded, hundredths, ibanOf, present, referenceOf } from './values.ts';
+import { currencyCode, cutToHundredths, dayOf, folded, ibanOf, present, referenceOf } from './values.ts';
 
 /** Whether the beginning of a text is that of an OFX file. */
 export const isOfx = (head: string): boolean => /^\s*OFXHEADER:|<\?OFX\b|<OFX>/i.test(head);
@@ -75,15 +75,15 @@ function ofxDay(text: string | undefined): string | undefined {
 }
 
 /** Hundredths with their sign, of `-12.50`, `+12,5`. Undefined for what cannot be read. */
-function signedHundredths(text: string | undefined): number | undefined {
+function signedHundredths(text: string | undefined, currency: string): ReturnType<typeof cutToHundredths> {
   const [, sign, written] = /^\s*([+-]?)\s*([\d.,]*\d[\d.,]*)\s*$/.exec(text ?? '') ?? [];
   const number = /^\d{1,3}(?:,\d{3})+\.\d/.test(written ?? '')
     ? written!.replaceAll(',', '')
     : /^\d{1,3}(?:\.\d{3})+,\d/.test(written ?? '')
       ? written!.replaceAll('.', '')
       : written;
-  const minor = number === undefined ? undefined : hundredths(number, number.includes(',') ? ',' : '.');
-  return minor === undefined || sign !== '-' ? minor : -minor;
+  const { minor, beyond } = cutToHundredths(number ?? '', number?.includes(',') ? ',' : '.', currency);
+  return { minor: minor === undefined || sign !== '-' ? minor : -minor, beyond };
 }
 
 function closingOf(
@@ -98,7 +98,7 @@ function closingOf(
     notes.push({ line: ledger.line, text: 'The closing balance (LEDGERBAL) is empty.' });
     return undefined;
   }
-  const minor = signedHundredths(written);
+  const { minor } = signedHundredths(written, currency);
   if (minor === undefined) {
     faults.push({ line: ledger.line, text: `The closing balance "${written}" cannot be read.` });
     return undefined;
@@ -114,7 +114,10 @@ function lineOf(element: OfxElement, currency: string, faults: StatementFault[])
     return undefined;
   };
   const written = valueAt(element, 'TRNAMT');
-  const minor = signedHundredths(written);
+  const own = valueAt(element, 'CURRENCY/CURSYM');
+  const ownCurrency = own === undefined ? currency : currencyCode(own);
+  if (ownCurrency === undefined) return leaveOut(`the currency "${own}" is not known`);
+  const { minor, beyond } = signedHundredths(written, ownCurrency);
   if (minor === undefined) return leaveOut(`the amount "${written ?? ''}" cannot be read`);
   const corrected = valueAt(element, 'CORRECTFITID');
   if (corrected !== undefined)
@@ -125,9 +128,6 @@ function lineOf(element: OfxElement, currency: string, faults: StatementFault[])
   const bookingDay = ofxDay(posted);
   const isPending = element.name === 'STMTTRNP';
   if (bookingDay === undefined && !isPending) return leaveOut(`its day "${posted ?? ''}" cannot be read`);
-  const own = valueAt(element, 'CURRENCY/CURSYM');
-  const ownCurrency = own === undefined ? currency : currencyCode(own);
-  if (ownCurrency === undefined) return leaveOut(`the currency "${own}" is not known`);
   const account = valueAt(element, 'BANKACCTTO/ACCTID', 'CCACCTTO/ACCTID');
   const words = [valueAt(element, 'MEMO'), valueAt(element, 'EXTDNAME')].map(folded);
   const name = folded(valueAt(element, 'NAME', 'PAYEE/NAME'));
@@ -145,6 +145,6 @@ function lineOf(element: OfxElement, currency: string, faults: StatementFault[])
     }),
     text: words.filter((one) => one !== undefined).join('\n'),
     counterparty: present({ name, account: ibanOf(account) ?? referenceOf(account) }),
-    ...present({ code: folded(valueAt(element, 'TRNTYPE')) }),
+    ...present({ code: folded(valueAt(element, 'TRNTYPE')), beyond }),
   };
 }

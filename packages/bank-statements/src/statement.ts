@@ -79,6 +79,8 @@ export interface StatementLine {
   counterparty: Counterparty;
   /** The bank's code for the kind of transaction: `PMNT-RCDT-ESCT`, `NTRF`, `CREDIT`. */
   code?: string;
+  /** The whole amount as the bank wrote it (`1.234 KWD`), if it has thousandths. `amountMinor` is less then. */
+  beyond?: string;
   /** Charges that the bank took from this amount, in hundredths of `currency`. */
   chargesMinor?: number;
   /** The entry that this line is a part of, if the entry has several transactions. `minor` is the entry's amount. */

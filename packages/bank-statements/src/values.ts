@@ -18,6 +18,27 @@ export function hundredths(text: string, decimalMark: '.' | ','): number | undef
   return minor <= MAXIMUM_MINOR ? minor : undefined;
 }
 
+/** The currencies of three decimals in ISO 4217. */
+const OF_THREE_DECIMALS = new Set(['BHD', 'IQD', 'JOD', 'KWD', 'LYD', 'OMR', 'TND']);
+
+export const hasThousandths = (currency: string | undefined): boolean =>
+  currency !== undefined && OF_THREE_DECIMALS.has(currency);
+
+/**
+ * Hundredths as `hundredths` reads them; a third decimal is left out if the currency has one. `beyond` is the text with all of its
+ * decimals if what is left out is not 0.
+ */
+export function cutToHundredths(
+  text: string,
+  decimalMark: '.' | ',',
+  currency: string | undefined,
+): { minor: number | undefined; beyond: string | undefined } {
+  const [, kept, third] = /^(\d*[.,]\d\d)(\d)$/.exec(text) ?? [];
+  if (kept === undefined || !hasThousandths(currency))
+    return { minor: hundredths(text, decimalMark), beyond: undefined };
+  return { minor: hundredths(kept, decimalMark), beyond: third === '0' ? undefined : `${text} ${currency}` };
+}
+
 /** The currency's code in upper case, or undefined if ISO 4217 has none of this name. */
 export function currencyCode(text: string | undefined): string | undefined {
   const code = text?.trim().toUpperCase();

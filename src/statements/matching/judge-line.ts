@@ -213,7 +213,7 @@ function placed(
     values: {
       arrived: money(line.amount_minor, line.currency),
       asked: money(asked, currency),
-      gap: money(Math.abs(difference), currency),
+      gap: difference === 0 ? `Less than ${currency} 0.01` : money(Math.abs(difference), currency),
       received: money(received, currency),
       hand: money((hand ?? byHand[0])?.amount_minor ?? asked, currency),
       before: last === undefined ? 'before' : `on ${onDay(last)}`,
@@ -228,6 +228,8 @@ function placed(
 
   function amountOf(): MatrixCell['amount'] {
     if (line.currency !== currency) return 'currency';
+    // Thousandths that are not kept are more than what is asked for in hundredths.
+    if (line.beyond !== undefined && difference >= 0) return 'more';
     if (difference === 0 || around.together) return 'exact';
     if (difference > 0) return 'more';
     return line.chargesMinor === -difference ? 'charges' : 'less';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { erasePayment } from '../../../src/payments/erase.ts';
 import { Bookkeeper, referenceOn } from '../../support/bookkeeper.ts';
-import { TRANSFERS, today } from '../../support/camt.ts';
+import { ACCOUNT, TRANSFERS, today } from '../../support/camt.ts';
 import { MANY_SIGN_INS } from '../../support/console.ts';
 import { sharedHarness } from '../../support/harness.ts';
 
@@ -122,4 +122,25 @@ test('an export tells the reference of a payment whose customer sent nothing', a
   const erased = (await books.client.get(`/payments.csv?q=${cash.id}`)).text;
   assert.match(erased, new RegExp(cash.id));
   assert.doesNotMatch(erased, /RF\d\d/);
+});
+
+test('amounts of three decimals are read, kept in hundredths, and never exact if they have thousandths', async () => {
+  const currency = 'KWD';
+  const paid = await service.create({ amount: 1.23, currency, merchant_reference: 'KWD-123' });
+  const entry = { currency, text: 'KWD-123', day: today() };
+  const entries = [
+    { ...entry, amount: '1.234', bank: 'K1' },
+    { ...entry, amount: '1.230', bank: 'K2' },
+    { ...entry, amount: '0.009', bank: 'K3', direction: 'DBIT' as const },
+  ];
+  const taken = await books.bring(entries, { currency, balances: ['0.000', '2.455'] });
+  assert.equal(taken.status, 201, taken.text);
+  const said = (bank: string) => [books.line(bank).amount, books.line(bank).proposals[0]?.case];
+  assert.deepEqual([said('K1'), said('K2')[0]], [[1.23, 'more'], 1.23]);
+  assert.match((await books.page('K1')).body, /Amount as the bank wrote it1\.234 KWD/);
+  const sta = `:20:S\n:25:${ACCOUNT}\n:28C:7\n:60F:C270101KWD0,000\n:61:2701010101C1,235NTRFNONREF//K9\n:86:Danke\n:62F:C270101KWD1,235\n`;
+  assert.equal((await books.file(Buffer.from(sta))).status, 201);
+  const euros = await books.bring([{ amount: '1.234', bank: 'E1', text: 'x' }]);
+  assert.equal(euros.status, 422);
+  assert.equal((await books.payment(paid.id)).status, 'pending');
 });
