@@ -82,26 +82,29 @@ export const MONEY: Readonly<Record<ShownStatus, Row>> = {
 export interface MoneyKnown {
   known: Known;
   way: Way;
-  /** What arrived, less what went back; of an approved payment only less what went back before it was approved. */
+  /** What arrived, less what went back; of an approved payment of which less is left than was asked for, what it was approved with. */
   received: number;
-  /** What went back; of an approved payment after it was approved. */
+  /** What went back; of an approved payment after it was approved, if less is left than was asked for. */
   returned: number;
 }
 
 /** What is known of the money of a payment, from what was recorded, matched and announced. */
 export function moneyKnown(payment: Payment): MoneyKnown {
-  const approved = payment.status === 'approved' ? decisionOf(payment)?.entry_version : undefined;
-  const [before, after] = [true, false].map((isBefore) =>
-    sumOf(returnsOf(payment).filter((one) => one.entry_version < (approved ?? Infinity) === isBefore)),
-  ) as [number, number];
   const arrived = sumOf(arrivalsOf(payment));
-  const received = Math.max(0, arrived - before);
-  return {
-    known: knownOf(),
-    way: wayOf(payment),
-    received,
-    returned: approved === undefined ? before : after,
-  };
+  const returned = sumOf(returnsOf(payment));
+  const { received, back } = counted();
+  return { known: knownOf(), way: wayOf(payment), received, returned: back };
+
+  function counted(): { received: number; back: number } {
+    const net = Math.max(0, arrived - returned);
+    const decision = payment.status === 'approved' ? decisionOf(payment) : undefined;
+    if (!decision) return { received: net, back: returned };
+    // What went back is settled as long as what was asked for is still there.
+    if (net >= payment.amount_minor) return { received: net, back: 0 };
+    const isBefore = (one: { entry_version: number }) => one.entry_version < decision.entry_version;
+    const before = sumOf(returnsOf(payment).filter(isBefore));
+    return { received: arrived - before, back: returned - before };
+  }
 
   function knownOf(): Known {
     if (arrived > 0 && received === 0) return 'returned';
@@ -125,10 +128,8 @@ export function moneySentences(
   const row = MONEY[shownStatus(payment)];
   const { known, way, received, returned } = money;
   const more = Math.max(0, received - payment.amount_minor);
-  const isEven = payment.status === 'approved' && returned >= more;
   const keys = [
-    // Money that went back is nothing to ask the merchant for.
-    ...(known === 'nothing' ? row.nothing[way] : row[known]).filter((key) => key !== 'money.ask' || !isEven),
+    ...(known === 'nothing' ? row.nothing[way] : row[known]),
     ...(returned > 0 ? (['money.back'] as const) : []),
   ];
   const sum = (minor: number) => words.money(minor, payment.currency);

@@ -124,6 +124,10 @@ export const receivedSoFar = (payment: Pick<Payment, 'review'>): number =>
 export const isSettled = (payment: Pick<Payment, 'review'>): boolean =>
   arrivalsOf(payment).length > 0 && returnsOf(payment).length > 0 && receivedSoFar(payment) >= 0;
 
+/** Whether money may come again: some of it went back, and less is left than was asked for. */
+export const mayComeAgain = (payment: Pick<Payment, 'review' | 'amount_minor'>): boolean =>
+  isSettled(payment) && receivedSoFar(payment) < payment.amount_minor;
+
 /** Money that an administrator knew of without a bank line. `entry_version` is that of their act. */
 export interface HandMoney {
   amount_minor: number;

@@ -9,7 +9,7 @@ import {
   arrivalsOf,
   type HandMoney,
   handMoneyOf,
-  isSettled,
+  mayComeAgain,
   receivedSoFar,
   returnedSoFar,
 } from '../../review/review.ts';
@@ -196,7 +196,9 @@ function placed(
   const isPart = rivals.count > 0 && received + rivals.minor + line.amount_minor === asked;
   const due =
     hand?.amount_minor ??
-    (payment.status === 'approved' ? (byHand[0]?.amount_minor ?? asked) : asked - received);
+    (payment.status === 'approved' && !mayComeAgain(payment)
+      ? (byHand[0]?.amount_minor ?? asked)
+      : asked - received);
   const difference = line.amount_minor - due;
   const last = arrivalsOf(payment).at(-1)?.received_on;
   return {
@@ -250,7 +252,7 @@ function besideOf(payment: Payment, around: Surroundings, isPart: boolean): Matr
   if (rivals.count > 0) return isPart ? 'parts' : 'rival';
   if (named > 1) return together ? 'several' : 'ambiguous';
   if (unseen !== undefined && dateIn(timeZone, payment.created_at) <= unseen) return 'unseen';
-  return isSettled(payment) ? 'again' : 'alone';
+  return mayComeAgain(payment) ? 'again' : 'alone';
 }
 
 /** Money by hand that a line may show: by the bank's reference that was typed with it, else by the amount, which proves nothing. */

@@ -121,6 +121,13 @@ export const MATRIX = [
     gives: { level: 'possible', button: 'none', page: 'same' },
   },
   {
+    kind: 'again',
+    when: { came: ['approved'], hand: ['none'], beside: ['again'] },
+    says: '{returned} arrived before and went back.',
+    act: 'Link it if the money came again. Nothing is decided anew.',
+    gives: { level: 'evidence', button: 'link', page: 'confirmed' },
+  },
+  {
     kind: 'twice',
     when: { came: ['approved'], hand: ['none'] },
     says: 'The money of this payment arrived {before} already.',

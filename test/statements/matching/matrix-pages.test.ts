@@ -86,7 +86,8 @@ function sumsOf(cell: MatrixCell, asked: number) {
     by === 'amount' && came === 'expired',
     isTold && !/announced|rejected|expired/.test(came),
     beside === 'parts' && (hand !== 'none' || /received|approved/.test(came)),
-    /several|ambiguous|alike|again/.test(beside) && !/pending|announced/.test(came),
+    /several|ambiguous|alike/.test(beside) && !/pending|announced/.test(came),
+    beside === 'again' && (hand !== 'none' || !/pending|announced|approved/.test(came)),
   ].some(Boolean);
   return cannot ? undefined : { byHand, earlier, line, isTold };
 }
@@ -216,7 +217,7 @@ function arrivedAfter({ cell, byHand, earlier, line, asked }: Made): number {
   if (cell.money === 'out') return Math.max(0, earlier + byHand - line);
   if (rowOf(cell).button === 'none') return earlier + byHand;
   const isShown = hand === 'same' || came === 'approved' || (hand === 'like' && isSame(asked));
-  return earlier + line + (isShown ? 0 : byHand);
+  return (cell.beside === 'again' ? 0 : earlier) + line + (isShown ? 0 : byHand);
 }
 
 /** Holds the customer's page against the row. */
