@@ -66,7 +66,8 @@ export function stateOf(shown: Exclude<ShownStatus, 'pending'>, { known, way }: 
   if (shown === 'requires_review') {
     const isWaiting = known === 'announced' || known === 'nothing';
     const announced = isWaiting && isAnnounced(way) ? ANNOUNCED[way] : heading;
-    return [status, announced, next, when, out];
+    // What arrived went back: there is nothing to check until it is paid again.
+    return [status, known === 'returned' ? 'waiting.heading' : announced, next, when, out];
   }
   // Money may be under way for what can no longer be paid: nothing may make the customer pay again.
   const isLate = known === 'announced' && (shown === 'cancelled' || shown === 'expired');
@@ -93,8 +94,10 @@ export function statePage(
   const state = stateOf(shown, money);
   const [status, heading, next, when, out] = state;
   const announced =
-    shown === 'requires_review' && heading !== STATES[shown][1] && isAnnounced(money.way)
-      ? money.way
+    shown === 'requires_review' && heading !== STATES[shown][1]
+      ? money.known !== 'returned' && isAnnounced(money.way)
+        ? money.way
+        : 'bank_transfer'
       : undefined;
   const isOwn = payment.status_reason === 'cancelled_by_customer' && next === 'cancelled.by_merchant';
   const isLate = heading === 'announced.heading';

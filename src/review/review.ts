@@ -128,6 +128,16 @@ export const isSettled = (payment: Pick<Payment, 'review'>): boolean =>
 export const mayComeAgain = (payment: Pick<Payment, 'review' | 'amount_minor'>): boolean =>
   isSettled(payment) && receivedSoFar(payment) < payment.amount_minor;
 
+/** What of a payment's amount did not arrive yet, in minor units; all of it once nothing is left. */
+export function restOf(payment: Pick<Payment, 'review' | 'amount_minor'>): number {
+  const rest = payment.amount_minor - Math.max(0, receivedSoFar(payment));
+  return rest > 0 ? rest : payment.amount_minor;
+}
+
+/** What is left to arrive of some payments. */
+export const sumOfRests = (payments: readonly Parameters<typeof restOf>[0][]): number =>
+  payments.reduce((sum, payment) => sum + restOf(payment), 0);
+
 /** Money that an administrator knew of without a bank line. `entry_version` is that of their act. */
 export interface HandMoney {
   amount_minor: number;

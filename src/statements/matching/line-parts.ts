@@ -10,6 +10,7 @@ import { timeOrderedId } from '../../lib/ids.ts';
 import type { Payment } from '../../payments/payment.ts';
 import { paymentNotFound } from '../../payments/transition.ts';
 import { holdPayment } from '../../review/queries.ts';
+import { restOf, sumOfRests } from '../../review/review.ts';
 import { type KeptLine, LINE_ID_PREFIX, LINES } from '../kept.ts';
 import { findLine, partsOfLine } from '../line-queries.ts';
 import type { Proposal } from './judge-line.ts';
@@ -29,13 +30,13 @@ export function severalOf(
   proposals: readonly Proposal[],
 ): Payment[] {
   const payments = proposals.filter((one) => one.case === 'several').map(({ payment }) => payment);
-  return payments.length > 1 && sumOf(payments) === amount_minor ? payments : [];
+  return payments.length > 1 && sumOfRests(payments) === amount_minor ? payments : [];
 }
 
 const sumOf = (some: readonly { amount_minor: number }[]) =>
   some.reduce((sum, { amount_minor }) => sum + amount_minor, 0);
 
-/** What of a line is the money of a payment: hundredths, by default what the payment asks for. */
+/** What of a line is the money of a payment: hundredths, by default what the payment still asks for. */
 export interface LinePart extends Omit<LinePair, 'line_id'> {
   amount_minor?: number | undefined;
 }
@@ -59,7 +60,7 @@ export async function acceptParts(
   for (const part of parts.toSorted((a, b) => (a.payment_id < b.payment_id ? -1 : 1))) {
     const payment = await holdPayment(transaction, part.payment_id);
     if (!payment) throw paymentNotFound();
-    found.push({ ...part, amount_minor: part.amount_minor ?? payment.amount_minor });
+    found.push({ ...part, amount_minor: part.amount_minor ?? restOf(payment) });
   }
   const line = await openLine(transaction, lineId);
   const left = line.amount_minor - sumOf(found);

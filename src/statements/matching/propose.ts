@@ -5,7 +5,7 @@ import { DAY_MS } from '../../lib/time.ts';
 import { accountsAgree } from '../../payments/methods/transfer/payer-account.ts';
 import { isDecided, type Payment } from '../../payments/payment.ts';
 import { hasLivePayments } from '../../review/candidate-queries.ts';
-import { isSettled, returnsOf } from '../../review/review.ts';
+import { isSettled, returnsOf, sumOfRests } from '../../review/review.ts';
 import type { Reader } from '../../store/database.ts';
 import type { KeptLine } from '../kept.ts';
 import {
@@ -177,7 +177,7 @@ function namedBy(line: BankLine, namings: Namings): NamedPayments {
     .map(({ payment }) => payment)
     .filter((payment) => undecided(payment) && payment.currency === line.currency);
   const sums = [...whole.filter(undecided), ...byWords].filter(({ currency }) => currency === line.currency);
-  if (sums.length > 1 && sumOf(sums) === line.amount_minor)
+  if (sums.length > 1 && sumOfRests(sums) === line.amount_minor)
     return { ids: new Set(sums.map(({ id }) => id)), isSum: true };
   const tries = new Set(whole.map(({ merchant_reference }) => merchant_reference));
   const others = byWords.filter(

@@ -7,7 +7,7 @@ import type { Payment } from '../../payments/payment.ts';
 import { meaningOf } from '../../review/meaning.ts';
 import { addressOfLine, addressOfPayment } from '../../review/pages/panel.ts';
 import { searchPayments } from '../../review/queries.ts';
-import { receivedSoFar } from '../../review/review.ts';
+import { restOf } from '../../review/review.ts';
 import type { KeptLine } from '../kept.ts';
 import { findLine } from '../line-queries.ts';
 import { handOf } from '../matching/judge-line.ts';
@@ -83,10 +83,13 @@ async function named(
 }
 
 /** What of a line is for a payment: what was typed, else what is due. Hundredths. */
-function amountOf({ payment, amount_minor }: { payment: Payment; amount_minor: number | undefined }): number {
-  const due = payment.amount_minor - receivedSoFar(payment);
-  return amount_minor ?? (due > 0 ? due : payment.amount_minor);
-}
+const amountOf = ({
+  payment,
+  amount_minor,
+}: {
+  payment: Payment;
+  amount_minor: number | undefined;
+}): number => amount_minor ?? restOf(payment);
 
 /** Whether money by hand has the amount that a line would be for the payment, and nothing else tells whether it is the same. */
 const isAsked = (line: KeptLine, payment: Payment, amount_minor: number): boolean =>

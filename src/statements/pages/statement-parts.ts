@@ -5,6 +5,7 @@ import type { Outcome } from '../../administrators/pages/route.ts';
 import { type Html, hidden, html } from '../../lib/html.ts';
 import type { Payment } from '../../payments/payment.ts';
 import { addressOfLine, addressOfPayment, statusStamp } from '../../review/pages/panel.ts';
+import { restOf } from '../../review/review.ts';
 import { records } from '../../web/markup/table.ts';
 import type { KeptLine } from '../kept.ts';
 import { findLine, partsOfLine } from '../line-queries.ts';
@@ -32,7 +33,7 @@ ${records<Payment>(
     [say`Status`, (payment) => statusStamp(context, payment)],
     [
       say`Amount`,
-      ({ amount_minor, currency }) => html`<bdi>${money(amount_minor, currency)}</bdi>`,
+      (payment) => html`<bdi>${money(restOf(payment), payment.currency)}</bdi>`,
       'number',
     ],
   ],

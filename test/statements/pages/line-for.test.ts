@@ -79,6 +79,29 @@ test('a part of a line is named with its amount, and what is left over is a line
   assert.match((await books.reads(paid.id)).body, /€44\.10 of €60\.00 has arrived\. €15\.90 is left to pay/);
 });
 
+test('one transfer for the rest of one payment and for another is matched with both', async () => {
+  const [part, other] = [await order(100), await order(7)];
+  const references = await Promise.all(
+    [part, other].map(async ({ id }) => referenceOn(await books.reads(id))),
+  );
+  await books.press(await bring('40.00', { text: references[0] }), 'Match without a decision');
+  const bank = await bring('67.00', { text: references.join(' ') });
+  const page = await books.page(bank);
+  assert.match(page.body, /names 2 payments, which come to its amount\. .*€60\.00.*€7\.00/);
+  await books.press(bank, 'Match with these 2 payments');
+  assert.deepEqual(await sums(part, other), ['100.00', '7.00']);
+});
+
+test('of money that came and went back the customer reads that the transfer is waited for', async () => {
+  const paid = await order(52);
+  const text = referenceOn(await books.reads(paid.id));
+  await books.press(await bring('52.00', { text }), 'Match without a decision');
+  await books.press(await bring('52.00', { text, direction: 'DBIT' }), 'Record that it went back');
+  const page = await books.reads(paid.id);
+  assert.equal(page.h1, 'Waiting for your transfer');
+  assert.match(page.body, /€52\.00 was paid back\. .*Transfer exactly €52\.00/);
+});
+
 test('a debit is named as money that went back', async () => {
   const paid = await order(31);
   await books.press(await bring('31.00'), NAME_IT, { payments: paid.id });
