@@ -18,7 +18,7 @@ import { whatChanged, whoClaimed, whoDecided, whoSent } from './told.ts';
 const LOOKS = 10;
 
 /** What an act comes to, judged by the payment as it is: what it writes, and what the history says of it. */
-export interface Judgement {
+export interface ActJudgement {
   /** The move to make. Undefined if the payment stays where it is. */
   move?: Move;
   written: Omit<Written, 'status'>;
@@ -35,7 +35,7 @@ export async function actOn(
   principal: Principal,
   id: string,
   requestId: string,
-  judge: (payment: Payment) => Promise<Judgement | undefined>,
+  judge: (payment: Payment) => Promise<ActJudgement | undefined>,
 ): Promise<Payment> {
   await requireStanding(transaction, principal, 'decide');
   for (let look = 0; look < LOOKS; look++) {

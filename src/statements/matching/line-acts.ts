@@ -9,7 +9,13 @@ import { textFault } from '../../lib/text.ts';
 import { asOf, isDecided, type Payment } from '../../payments/payment.ts';
 import { findPayment } from '../../payments/queries.ts';
 import { paymentNotFound } from '../../payments/transition.ts';
-import { actOn, type Judgement, refuseOthersClaim, refuseOtherVersion, withAct } from '../../review/act.ts';
+import {
+  type ActJudgement,
+  actOn,
+  refuseOthersClaim,
+  refuseOtherVersion,
+  withAct,
+} from '../../review/act.ts';
 import { approve, type Decision } from '../../review/decide.ts';
 import { recordMoney } from '../../review/record-money.ts';
 import {
@@ -158,7 +164,7 @@ function broughtBack(
   written: ReturnType<typeof withAct>,
   facts: Facts,
   now: number,
-): Judgement {
+): ActJudgement {
   const status_reason = recordOf(payment)?.was ?? (now < payment.expires_at ? null : 'expired');
   const claim = { claimed_by: null, claimed_until: null };
   return {
