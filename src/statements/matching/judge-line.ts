@@ -15,7 +15,8 @@ import {
 } from '../../review/review.ts';
 import { dayInWords } from '../../review/told.ts';
 import type { BankLine, ReferenceRange } from './line-evidence.ts';
-import { type Judgement, type LineCase, type MatrixCell, rowOf } from './matrix.ts';
+import type { LineCase, MatrixCell } from './matrix.ts';
+import { type Judgement, rowOf } from './matrix-row.ts';
 
 /** The levels of docs/matching.md: `likely` and `possible` want a look. */
 export const MATCH_LEVELS = ['certain', 'likely', 'possible'] as const;

@@ -82,7 +82,7 @@ export const PAGES = {
 /** `certain`: without a doubt. `evidence`: likely by a whole reference, or by an exact amount and more than the amount; else possible. */
 type RowLevel = 'certain' | 'likely' | 'evidence' | 'possible';
 
-interface Row {
+export interface MatrixRow {
   kind: string;
   /** The values that it is for. A dimension that is left out counts not. */
   when: { readonly [D in Dimension]?: readonly MatrixCell[D][] };
@@ -386,34 +386,6 @@ export const MATRIX = [
     act: 'Find out which payment is meant before you accept it.',
     gives: { level: 'possible', button: 'reason', page: 'confirmed' },
   },
-] as const satisfies readonly Row[];
+] as const satisfies readonly MatrixRow[];
 
 export type LineCase = (typeof MATRIX)[number]['kind'];
-
-/** What is said of a cell. */
-export interface Judgement extends Omit<Row['gives'], 'adds'> {
-  kind: LineCase;
-  says: string;
-  act: string;
-}
-
-const fits = ({ when }: Row, cell: MatrixCell) =>
-  Object.entries<readonly string[]>(when).every(([name, values]) => values.includes(cell[name as Dimension]));
-
-/** What the row of a cell says, with the sentences of later rows that are said beside its own: with one of them nothing is certain. */
-export function rowOf(cell: MatrixCell): Judgement {
-  const rows = MATRIX as readonly (Row & { kind: LineCase })[];
-  const [row, ...later] = rows.filter((one) => fits(one, cell));
-  const { kind, says, act, gives } = row!;
-  const { level, button, page } = gives;
-  const beside = button === 'none' || button === 'back' ? [] : later.filter((one) => one.gives.adds);
-  const isSure = level !== 'certain' || beside.length === 0;
-  // Whether the line shows the money by hand is asked before anything is approved.
-  const isAsked = cell.hand === 'like' && (button === 'approve' || button === 'reason');
-  return {
-    ...{ kind, act, button, page },
-    ...(isAsked && { button: 'match' as const, page: 'rest' as const }),
-    level: isSure ? level : 'evidence',
-    says: [says, ...beside.map((one) => one.says)].join(' '),
-  };
-}

@@ -19,7 +19,8 @@ import {
 } from './judge-line.ts';
 import { type BankLine, evidenceOf, isOutgoing, mayMatch } from './line-evidence.ts';
 import { byReferenceOf, lookUp, type Namings, namingsOf } from './line-payments.ts';
-import { DIMENSIONS, type MatrixCell, rowOf } from './matrix.ts';
+import { DIMENSIONS, type MatrixCell } from './matrix.ts';
+import { rowOf } from './matrix-row.ts';
 
 /** Proposals of one line that are shown. */
 const PROPOSALS_MAXIMUM = 5;

@@ -1,9 +1,9 @@
-// The matrix of bank lines and payments through the whole service: each cell is made as people make it, its line is imported and judged,
-// the button on the line's page is pressed, and the customer's page says what the row promises.
+// The matrix of bank lines through the whole service: each cell is made, imported, pressed in the console and read on the customer's page.
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { DAY_MS, SECOND_MS } from '../../../src/lib/time.ts';
-import { DIMENSIONS, MATRIX, type MatrixCell, rowOf } from '../../../src/statements/matching/matrix.ts';
+import { DIMENSIONS, MATRIX, type MatrixCell } from '../../../src/statements/matching/matrix.ts';
+import { rowOf } from '../../../src/statements/matching/matrix-row.ts';
 import { Bookkeeper, referenceOn } from '../../support/bookkeeper.ts';
 import { type Entry, TRANSFERS } from '../../support/camt.ts';
 import { MANY_SIGN_INS } from '../../support/console.ts';

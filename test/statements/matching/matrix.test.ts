@@ -8,7 +8,8 @@ import { creditorReference } from '../../../src/payments/methods/transfer/credit
 import type { Payment } from '../../../src/payments/payment.ts';
 import type { Proposal } from '../../../src/statements/matching/judge-line.ts';
 import type { BankLine } from '../../../src/statements/matching/line-evidence.ts';
-import { DIMENSIONS, MATRIX, type MatrixCell, rowOf } from '../../../src/statements/matching/matrix.ts';
+import { DIMENSIONS, MATRIX, type MatrixCell } from '../../../src/statements/matching/matrix.ts';
+import { rowOf } from '../../../src/statements/matching/matrix-row.ts';
 import { propose } from '../../../src/statements/matching/propose.ts';
 import { type Harness, startHarness } from '../../support/harness.ts';
 import { month, storePayments } from '../../support/months.ts';
