@@ -151,12 +151,17 @@ function tellPayment(
 const recordOf = (payment: Pick<Payment, 'review' | 'submitted_at'>): ReviewAct | undefined =>
   reviewActs(payment).findLast(({ act, at }) => act === 'record' && at === payment.submitted_at);
 
-/** Whether bank lines alone brought a payment under review, and none of them is its money any more. */
-const isBroughtByLines = (payment: Payment): boolean =>
-  payment.status === 'requires_review' &&
-  recordOf(payment)?.line !== undefined &&
-  arrivalsOf(payment).length === 0 &&
-  !reviewActs(payment).some(isDecision);
+/** Whether bank lines alone brought a payment under review, none of them is its money any more, and what it was before is known. */
+function isBroughtByLines(payment: Payment): boolean {
+  const record = recordOf(payment);
+  return (
+    payment.status === 'requires_review' &&
+    record?.line !== undefined &&
+    (payment.status_reason === null || record.was !== undefined) &&
+    arrivalsOf(payment).length === 0 &&
+    !reviewActs(payment).some(isDecision)
+  );
+}
 
 /** What takes a payment back to where it was before a line was matched with it: the customer can pay again, or the link has ended. */
 function broughtBack(
