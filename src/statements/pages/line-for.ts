@@ -56,9 +56,12 @@ export function namingForm(context: StatementContext, line: KeptLine, faults: Fa
 }
 
 /** Asks whether the line shows money that was recorded by hand: equal amounts prove nothing. */
-const asking = ({ say }: StatementContext, question: string): Html => html`<p class="notice" role="status">${question}</p>
+const asking = (
+  { say }: StatementContext,
+  question: string,
+): Html => html`<p class="notice" role="status">${question}</p>
 <p class="actions"><button class="secondary" id="as" name="as" value="same">${say`It is the same money`}</button>
-<button class="secondary" name="as" value="besides">${say`It came besides`}</button></p>`;
+<button class="secondary" name="as" value="besides">${say`It is other money`}</button></p>`;
 
 /** Reads a row of the form. Returns a sentence if it does not name one payment. */
 async function named(

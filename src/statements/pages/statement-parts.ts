@@ -31,11 +31,7 @@ ${records<Payment>(
         html`<a href="${addressOfPayment(context, id)}">${said(merchant_reference ?? merchant_name)}</a>`,
     ],
     [say`Status`, (payment) => statusStamp(context, payment)],
-    [
-      say`Amount`,
-      (payment) => html`<bdi>${money(restOf(payment), payment.currency)}</bdi>`,
-      'number',
-    ],
+    [say`Amount`, (payment) => html`<bdi>${money(restOf(payment), payment.currency)}</bdi>`, 'number'],
   ],
   payments,
 )}

@@ -170,7 +170,7 @@ async function bringBefore(some: readonly Made[]): Promise<void> {
   );
   await inTurn(first, async ({ cell, bank }) => {
     const isApproved = cell.came === 'approved';
-    await books.press(`${bank}a`, isApproved ? 'Approve the payment' : 'Match without a decision', {
+    await books.press(`${bank}a`, isApproved ? 'Approve the payment' : 'Match, decide later', {
       note: 'x',
     });
     if (cell.beside === 'again') await books.press(`${bank}z`, 'Record that it went back');
