@@ -4,7 +4,7 @@ import { validationFailed } from '../../lib/errors.ts';
 import { systemClock } from '../../lib/time.ts';
 import { type Acts, type RoutineAct, readTyped, type Taken, takenBy } from '../../web/act.ts';
 import { parsePast } from './arguments.ts';
-import { OPERATOR, type Store, type StoreOptions, withStore } from './store.ts';
+import { OPERATOR, onStore, type Store } from './store.ts';
 
 /** What the commands of acts need to know of the things that are changed. */
 export interface ThingsOfCommand<T> {
@@ -34,8 +34,8 @@ function actCommand<T extends { id: string }>(
   for (const [, { option }] of taken) made.addOption(optionOf(option));
   const rest = act.command.example ?? '';
   made.addHelpText('after', `\nExample:\n  ${command} ${act.name} ${example}${rest}`);
-  return made.action((text: string, options: StoreOptions & Record<string, unknown>) =>
-    withStore(options, async (store) => {
+  return made.action(
+    onStore(async (store, text: string, options: Record<string, unknown>) => {
       const one = await find(store, text);
       const values: Record<string, unknown> = {};
       for (const [name, one] of taken) {
@@ -46,9 +46,7 @@ function actCommand<T extends { id: string }>(
         values[name] = got.value;
       }
       const by = { ...OPERATOR, kind: 'operator', by: 'operator' } as const;
-      const result = await act.does(store.journal, one, values, by);
-      const { json, text: told } = act.command.says(result, one, values);
-      console.log(options.json ? JSON.stringify(json) : told);
+      return act.command.says(await act.does(store.journal, one, values, by), one, values);
     }),
   );
 }

@@ -17,8 +17,7 @@ import { formatTimestamp, systemClock, timestampOrNull } from '../../lib/time.ts
 import type { Configuration } from '../config.ts';
 import { placesOf } from '../settings/places.ts';
 import { parseEmail } from './arguments.ts';
-import { assumed, named, OPERATOR, type StoreOptions, withStore } from './store.ts';
-import { columns } from './terminal.ts';
+import { assumed, listed, named, OPERATOR, onStore, type Store, type StoreOptions } from './store.ts';
 import { tokenCommand } from './tokens.ts';
 import { addCommands, newCommand } from './usage.ts';
 
@@ -43,29 +42,27 @@ They act on the store at once, a running server included.`,
         .requiredOption('--email <address>', 'what they sign in with', parseEmail)
         .requiredOption('--name <name>', 'what others see')
         .addOption(new Option('--role <role>', 'what they may do').choices(ROLES).makeOptionMandatory())
-        .action(create),
+        .action(onStore(create)),
       newCommand('list', 'list everybody: what they may do, and how they prove who they are', [
         'administrators list --json',
-      ]).action(list),
+      ]).action(onStore(list)),
       onePerson('disable', 'lock an administrator out: sessions end, tokens stop').action(
-        (email: string, options: StoreOptions) => act(email, options, disable, 'is disabled'),
+        onStore((store, email: string) => act(store, email, disable, 'is disabled')),
       ),
       onePerson('enable', 'let a disabled administrator in again').action(
-        (email: string, options: StoreOptions) => act(email, options, enable, 'may sign in again'),
+        onStore((store, email: string) => act(store, email, enable, 'may sign in again')),
       ),
       onePerson(
         'reset',
         'take away password and second factors, end sessions, and print a new set-up link',
-      ).action(resetOne),
+      ).action(onStore(resetOne)),
       onePerson('role', 'change the role of an administrator; their sessions end', ' reviewer')
         .addArgument(new Argument('<role>', 'what they may do').choices(ROLES))
-        .action((email: string, role: Role, options: StoreOptions) =>
-          act(
-            email,
-            options,
-            (transaction, id, by) => changeRole(transaction, id, role, by),
-            `has the role ${role} now`,
-          ),
+        .action(
+          onStore((store, email: string, role: Role) => {
+            const work: typeof disable = (transaction, id, by) => changeRole(transaction, id, role, by);
+            return act(store, email, work, `has the role ${role} now`);
+          }),
         ),
     ],
   ).addCommand(tokenCommand());
@@ -83,72 +80,64 @@ interface CreateOptions extends StoreOptions {
   role: Role;
 }
 
-async function create({ email, name, role, ...options }: CreateOptions): Promise<void> {
-  await withStore(options, async ({ configuration, journal }) => {
-    const made = await journal.commit((transaction) =>
-      createAdministrator(transaction, { email, name, role }, OPERATOR),
-    );
-    tellLink(configuration, made, options, 'is added');
-  });
+async function create({ configuration, journal }: Store, { email, name, role }: CreateOptions) {
+  const made = await journal.commit((transaction) =>
+    createAdministrator(transaction, { email, name, role }, OPERATOR),
+  );
+  return linkPrinted(configuration, made, 'is added');
 }
 
-async function resetOne(email: string, options: StoreOptions): Promise<void> {
-  await withStore(options, async ({ configuration, database, journal }) => {
-    const { id } = await named(database, email);
-    const made = await journal.commit((transaction) => reset(transaction, id, OPERATOR), id);
-    const now = systemClock.now();
-    const tokens = (await listTokens(database)).filter(
-      (one) => one.administrator_id === id && one.revoked_at === null && one.expires_at > now,
-    );
-    const left =
-      tokens.length === 0
-        ? ''
-        : ` ${counted(tokens.length, 'token')} of theirs goes on: administrators token list.`;
-    tellLink(
-      configuration,
-      made,
-      options,
-      `starts anew; no password, second factor or session is left.${left}`,
-    );
-  });
+async function resetOne({ configuration, database, journal }: Store, email: string) {
+  const { id } = await named(database, email);
+  const made = await journal.commit((transaction) => reset(transaction, id, OPERATOR), id);
+  const now = systemClock.now();
+  const tokens = (await listTokens(database)).filter(
+    (one) => one.administrator_id === id && one.revoked_at === null && one.expires_at > now,
+  );
+  const left =
+    tokens.length === 0
+      ? ''
+      : ` ${counted(tokens.length, 'token')} of theirs goes on: administrators token list.`;
+  return linkPrinted(
+    configuration,
+    made,
+    `starts anew; no password, second factor or session is left.${left}`,
+  );
 }
 
-/** Prints a set-up link alone on standard output, and on standard error what to do with it. */
-function tellLink(
+/** A set-up link alone on standard output, and on standard error what to do with it. */
+function linkPrinted(
   configuration: Configuration,
   { administrator, link }: { administrator: Administrator; link: string },
-  { json }: StoreOptions,
   what: string,
-): void {
-  const { id, email, name, role, setup_expires_at } = administrator;
+) {
+  const { id, email, name, role } = administrator;
   const url = setUpUrl(placesOf(configuration).baseUrls.console, link);
-  const until = formatTimestamp(setup_expires_at!);
-  if (json) {
-    console.log(JSON.stringify({ id, email, name, role, setup_url: url, setup_expires_at: until }));
-    return;
-  }
-  console.log(url);
-  console.error(`
-${name} (${email}, ${role}) ${what.endsWith('.') ? what : `${what}.`}
-The link works once, until ${until}, and is shown only this once.
+  const setup_expires_at = formatTimestamp(administrator.setup_expires_at!);
+  return {
+    json: { id, email, name, role, setup_url: url, setup_expires_at },
+    text: url,
+    aside: `${name} (${email}, ${role}) ${what.endsWith('.') ? what : `${what}.`}
+The link works once, until ${setup_expires_at}, and is shown only this once.
 Next: open it, or send it to them: it asks for a password and a second factor. If it is too late:
-  counterfoil administrators reset ${email}${assumed(configuration)}`);
+  counterfoil administrators reset ${email}${assumed(configuration)}`,
+  };
 }
 
-async function act(email: string, options: StoreOptions, work: typeof disable, what: string): Promise<void> {
-  await withStore(options, async ({ database, journal }) => {
-    const { id } = await named(database, email);
-    const open = (await openSessionsOf(database, id, systemClock.now())).length;
-    const changed = await journal.commit((transaction) => work(transaction, id, OPERATOR), id);
-    if (options.json)
-      return console.log(JSON.stringify(shown(changed, (await passkeysOf(database, id)).length)));
-    if (what.startsWith('may') && changed.password === null)
-      return console.log(
-        `${changed.name} (${changed.email}) is no longer disabled, but was never set up. Next: counterfoil administrators reset ${changed.email}`,
-      );
-    const ended = open === 0 || what.startsWith('may') ? '' : ` ${counted(open, 'session')} ended.`;
-    console.log(`${changed.name} (${changed.email}) ${what}.${ended}`);
-  });
+/** Does `work` to an administrator. `what` says how they are then. */
+async function act({ database, journal }: Store, address: string, work: typeof disable, what: string) {
+  const { id } = await named(database, address);
+  const open = (await openSessionsOf(database, id, systemClock.now())).length;
+  const changed = await journal.commit((transaction) => work(transaction, id, OPERATOR), id);
+  const json = shown(changed, (await passkeysOf(database, id)).length);
+  const { name, email } = changed;
+  if (work === enable && changed.password === null)
+    return {
+      json,
+      text: `${name} (${email}) is no longer disabled, but was never set up. Next: counterfoil administrators reset ${email}`,
+    };
+  const ended = open === 0 || work === enable ? '' : ` ${counted(open, 'session')} ended.`;
+  return { json, text: `${name} (${email}) ${what}.${ended}` };
 }
 
 /** An administrator as these commands tell of them: nothing that proves who they are. */
@@ -169,21 +158,21 @@ function shown(administrator: Administrator, passkeys: number) {
   };
 }
 
-async function list(options: StoreOptions): Promise<void> {
-  await withStore(options, async ({ database }) => {
-    const passkeys = new Map(
-      (await countPasskeys(database)).map(({ administrator_id, count }) => [administrator_id, count]),
-    );
-    const everybody = (await listAdministrators(database)).map((one) =>
-      shown(one, passkeys.get(one.id) ?? 0),
-    );
-    if (options.json) return console.log(JSON.stringify({ administrators: everybody }));
-    if (everybody.length === 0)
-      return console.log(
-        'There are no administrators. Add the first:\n  counterfoil administrators create --email you@example.org --name "Your Name" --role administrator',
-      );
-    console.log(columns(everybody.map((one) => [one.email, one.name, one.role, one.state, toldProofs(one)])));
-  });
+async function list({ database }: Store) {
+  const passkeys = new Map(
+    (await countPasskeys(database)).map(({ administrator_id, count }) => [administrator_id, count]),
+  );
+  const everybody = (await listAdministrators(database)).map((one) => shown(one, passkeys.get(one.id) ?? 0));
+  const none =
+    'There are no administrators. Add the first:\n  counterfoil administrators create --email you@example.org --name "Your Name" --role administrator';
+  const cells = (one: ReturnType<typeof shown>) => [
+    one.email,
+    one.name,
+    one.role,
+    one.state,
+    toldProofs(one),
+  ];
+  return listed('administrators', everybody, none, cells);
 }
 
 function toldProofs(one: ReturnType<typeof shown>): string {

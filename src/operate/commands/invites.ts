@@ -13,8 +13,8 @@ import type { Mode } from '../../merchants/merchant.ts';
 import type { Configuration } from '../config.ts';
 import { placesOf } from '../settings/places.ts';
 import { parseDays } from './arguments.ts';
-import { assumed, ifMissing, OPERATOR, type StoreOptions, withStore } from './store.ts';
-import { columns, Failure } from './terminal.ts';
+import { assumed, ifMissing, listed, OPERATOR, onStore, type Store, type StoreOptions } from './store.ts';
+import { Failure } from './terminal.ts';
 import { addCommands, newCommand } from './usage.ts';
 
 export function invitesCommand(): Command {
@@ -36,15 +36,15 @@ export function invitesCommand(): Command {
           parseDays(INVITE_DAYS_MAXIMUM),
           INVITE_DAYS,
         )
-        .action(create),
+        .action(onStore(create)),
       newCommand('list', 'list invitations: whom they are for and what became of them, never their links', [
         'invites list --json',
-      ]).action(list),
+      ]).action(onStore(list)),
       newCommand('revoke', 'end an invitation now and for good', [
         'invites revoke inv_01m7xy90z59x4m4bthzeq11xez7gvadtw35y',
       ])
         .argument('<id>', 'its id: inv_…')
-        .action(revoke),
+        .action(onStore(revoke)),
     ],
   );
 }
@@ -55,29 +55,23 @@ interface CreateOptions extends StoreOptions {
   expiresInDays: number;
 }
 
-async function create(options: CreateOptions): Promise<void> {
-  await withStore(options, async ({ configuration, journal }) => {
-    const mode: Mode = options.live ? 'live' : 'test';
-    if (mode === 'live' && configuration.environment === 'development')
-      throw new Failure(
-        'in development all keys make test payments; a live key needs environment: production',
-      );
-    const wanted = { mode, note: options.note ?? null, days: options.expiresInDays };
-    const { code, row } = await journal.commit((transaction) => createInvite(transaction, wanted, OPERATOR));
-    const link = `${placesOf(configuration).baseUrls.public}/register?invite=${code}`;
-    const expires_at = formatTimestamp(row.expires_at);
-    if (options.json) {
-      const { id, note } = row;
-      console.log(JSON.stringify({ link, code, id, mode, note, expires_at }));
-      return;
-    }
-    const hints = assumed(configuration) + remark(configuration);
-    console.log(link);
-    console.error(`
-Invitation ${row.id} makes one merchant with a ${mode} key, until ${expires_at}.
+async function create({ configuration, journal }: Store, options: CreateOptions) {
+  const mode: Mode = options.live ? 'live' : 'test';
+  if (mode === 'live' && configuration.environment === 'development')
+    throw new Failure('in development all keys make test payments; a live key needs environment: production');
+  const wanted = { mode, note: options.note ?? null, days: options.expiresInDays };
+  const { code, row } = await journal.commit((transaction) => createInvite(transaction, wanted, OPERATOR));
+  const { id, note } = row;
+  const link = `${placesOf(configuration).baseUrls.public}/register?invite=${code}`;
+  const expires_at = formatTimestamp(row.expires_at);
+  const hints = assumed(configuration) + remark(configuration);
+  return {
+    json: { link, code, id, mode, note, expires_at },
+    text: link,
+    aside: `Invitation ${id} makes one merchant with a ${mode} key, until ${expires_at}.
 Copy the link now: it is shown only this once. It works for anyone, so send it by a way that you trust.${hints}
-To end it: counterfoil invites revoke ${row.id}`);
-  });
+To end it: counterfoil invites revoke ${id}`,
+  };
 }
 
 /** What keeps an invitation from being of use as things stand. */
@@ -96,45 +90,33 @@ function stateOf(
   return expires_at <= now ? 'expired' : 'open';
 }
 
-async function list(options: StoreOptions): Promise<void> {
-  await withStore(options, async ({ database }) => {
-    const now = systemClock.now();
-    const invites = (await listInvites(database)).map((one) => ({
-      id: one.id,
-      mode: one.mode,
-      note: one.note,
-      state: stateOf(one, now),
-      merchant_id: one.merchant_id,
-      created_at: formatTimestamp(one.created_at),
-      expires_at: formatTimestamp(one.expires_at),
-      used_at: timestampOrNull(one.used_at),
-      revoked_at: timestampOrNull(one.revoked_at),
-    }));
-    if (options.json) return console.log(JSON.stringify({ invites }));
-    if (invites.length === 0)
-      return console.log(
-        'There are no invitations. Make one: counterfoil invites create --note "Corner Shop"',
-      );
-    const state = (one: (typeof invites)[number]) =>
-      ({
-        open: `open until ${one.expires_at}`,
-        used: `used by ${one.merchant_id} on ${one.used_at}`,
-        revoked: `revoked ${one.revoked_at}`,
-        expired: `expired ${one.expires_at}`,
-      })[one.state];
-    console.log(columns(invites.map((one) => [one.id, one.mode, one.note ?? '', state(one)])));
-  });
+async function list({ database }: Store) {
+  const now = systemClock.now();
+  const invites = (await listInvites(database)).map((one) => ({
+    id: one.id,
+    mode: one.mode,
+    note: one.note,
+    state: stateOf(one, now),
+    merchant_id: one.merchant_id,
+    created_at: formatTimestamp(one.created_at),
+    expires_at: formatTimestamp(one.expires_at),
+    used_at: timestampOrNull(one.used_at),
+    revoked_at: timestampOrNull(one.revoked_at),
+  }));
+  const state = (one: (typeof invites)[number]) =>
+    ({
+      open: `open until ${one.expires_at}`,
+      used: `used by ${one.merchant_id} on ${one.used_at}`,
+      revoked: `revoked ${one.revoked_at}`,
+      expired: `expired ${one.expires_at}`,
+    })[one.state];
+  const none = 'There are no invitations. Make one: counterfoil invites create --note "Corner Shop"';
+  return listed('invites', invites, none, (one) => [one.id, one.mode, one.note ?? '', state(one)]);
 }
 
-async function revoke(id: string, options: StoreOptions): Promise<void> {
-  await withStore(options, async ({ journal }) => {
-    const { note } = await journal
-      .commit((transaction) => revokeInvite(transaction, id, OPERATOR), id)
-      .catch(ifMissing(`there is no invitation ${id}; counterfoil invites list shows all`));
-    console.log(
-      options.json
-        ? JSON.stringify({ id, revoked: true })
-        : `Revoked ${id}${note === null ? '' : ` (${note})`}.`,
-    );
-  });
+async function revoke({ journal }: Store, id: string) {
+  const { note } = await journal
+    .commit((transaction) => revokeInvite(transaction, id, OPERATOR), id)
+    .catch(ifMissing(`there is no invitation ${id}; counterfoil invites list shows all`));
+  return { json: { id, revoked: true }, text: `Revoked ${id}${note === null ? '' : ` (${note})`}.` };
 }

@@ -40,39 +40,29 @@ function wayInFile({ id, digest, merchant_id, mode }: KnownKey, { file }: Config
 }
 
 /** `counterfoil keys rotate`. */
-export async function rotate(
-  id: string,
-  options: StoreOptions & { overlap: Overlap; name?: string },
-): Promise<void> {
-  await withStore(options, async (store) => {
-    const { journal } = store;
-    const directory = await loadDirectory(store.configuration, store.database);
-    const before = await keyNamed(id, directory, store.database);
-    if (before.isConfigured) throw new Failure(wayInFile(before, store.configuration));
-    const used = (await lastUsesIn(store, [id])).get(id);
-    const wanted = { overlapMs: OVERLAPS_MS[options.overlap], name: options.name ?? null };
-    const { key, row, old } = await changeKeys({ journal, directory }, before.merchant_id, (transaction) =>
-      rotateKey(transaction, before, wanted, OPERATOR),
-    );
-    const now = systemClock.now();
-    if (options.json)
-      return console.log(
-        JSON.stringify({
-          key,
-          id: row.id,
-          mode: row.mode,
-          merchant_id: row.merchant_id,
-          name: row.name,
-          replaced: { id, expires_at: timestampOrNull(old.expires_at), last_used_at: timestampOrNull(used) },
-        }),
-      );
-    const made = await keysMadeBy(store.database, old, now);
-    console.log(key);
-    console.error(`
-Key ${row.id} takes the place of ${id}, for ${row.mode} payments of ${nameOf(row.merchant_id, directory)}.
+export async function rotate(store: Store, id: string, options: { overlap: Overlap; name?: string }) {
+  const { journal } = store;
+  const directory = await loadDirectory(store.configuration, store.database);
+  const before = await keyNamed(id, directory, store.database);
+  if (before.isConfigured) throw new Failure(wayInFile(before, store.configuration));
+  const used = (await lastUsesIn(store, [id])).get(id);
+  const wanted = { overlapMs: OVERLAPS_MS[options.overlap], name: options.name ?? null };
+  const { key, row, old } = await changeKeys({ journal, directory }, before.merchant_id, (transaction) =>
+    rotateKey(transaction, before, wanted, OPERATOR),
+  );
+  const now = systemClock.now();
+  const made = await keysMadeBy(store.database, old, now);
+  const { mode, merchant_id, name } = row;
+  const replaced = {
+    ...{ id, expires_at: timestampOrNull(old.expires_at), last_used_at: timestampOrNull(used) },
+  };
+  return {
+    json: { key, id: row.id, mode, merchant_id, name, replaced },
+    text: key,
+    aside: `Key ${row.id} takes the place of ${id}, for ${mode} payments of ${nameOf(merchant_id, directory)}.
 Copy it now: it is shown only this once. The store holds its digest. It works already, at a running server too.
-${afterRotation(old, made, usedWhen(used, now), now)}`);
-  });
+${afterRotation(old, made, usedWhen(used, now), now)}`,
+  };
 }
 
 /** What is left to do once a key was rotated: with an overlap to wait for the last use of the old one, without to look for others. */

@@ -16,7 +16,7 @@ import { addKeyToFile, UNFINISHED } from './key-file.ts';
 import { revoke, rotate } from './keys-existing.ts';
 import { list } from './keys-list.ts';
 import { loadDirectory, merchantNamed, nearestMerchant, noSuchMerchant } from './merchant-names.ts';
-import { lendStore, OPERATOR, type Store, type StoreOptions, storeIsThere } from './store.ts';
+import { lendStore, OPERATOR, onStore, type Store, type StoreOptions, storeIsThere } from './store.ts';
 import { Failure, shownPath } from './terminal.ts';
 import { addCommands, newCommand } from './usage.ts';
 
@@ -68,7 +68,7 @@ the configuration file are taken over on SIGHUP.`,
             .default('24h'),
         )
         .option('--name <text>', 'what the new key is for; as the old one when left out')
-        .action(rotate),
+        .action(onStore(rotate)),
       newCommand('revoke', 'end a key now and for good', [
         'keys revoke key_4be2f08a51c7d936',
         'keys revoke key_4be2f08a51c7d936 --with-those-it-made --yes    for a key that leaked',

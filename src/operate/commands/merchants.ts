@@ -12,7 +12,7 @@ import { changesOf, type StoredMerchant } from '../../merchants/stored-merchant.
 import { actCommands, type ThingsOfCommand } from './act-command.ts';
 import { existingMerchant, loadDirectory, merchantsInStore } from './merchant-names.ts';
 import { importMerchants } from './merchants-import.ts';
-import { OPERATOR, type StoreOptions, withStore } from './store.ts';
+import { listed, OPERATOR, onStore, type Store, type StoreOptions } from './store.ts';
 import { columns, Failure } from './terminal.ts';
 import { addCommands, newCommand } from './usage.ts';
 
@@ -34,8 +34,10 @@ export function merchantsCommand(): Command {
       newCommand('list', 'list merchants: their keys, where they stand, whether they are suspended', [
         'merchants list',
         'merchants list --json',
-      ]).action(list),
-      oneMerchant('show', 'show one merchant: how to reach it, its limits, why it is suspended').action(show),
+      ]).action(onStore(list)),
+      oneMerchant('show', 'show one merchant: how to reach it, its limits, why it is suspended').action(
+        onStore(show),
+      ),
       ...actCommands(MERCHANT_ACTS, MERCHANT),
       oneMerchant('limit', 'give a merchant of the store limits of its own', ' --writes 200')
         .option(
@@ -45,7 +47,8 @@ export function merchantsCommand(): Command {
         )
         .option('--reads <n>', 'GET and HEAD in a second, for each of its keys', perSecond)
         .option('--default', 'remove its own limits: rate_limits of the configuration hold again')
-        .action(limit),
+        .hook('preAction', (one) => requireLimits(one.opts(), one))
+        .action(onStore(limit)),
       newCommand(
         'import',
         'take merchants with their keys over from the configuration file into the store',
@@ -97,47 +100,35 @@ function described(merchant: KnownMerchant, directory: Directory) {
   };
 }
 
-async function list(options: StoreOptions): Promise<void> {
-  await withStore(options, async ({ configuration, database }) => {
-    const directory = await loadDirectory(configuration, database);
-    const merchants = directory.merchants.map(({ id }) => described(directory.merchant(id)!, directory));
-    if (options.json) return console.log(JSON.stringify({ merchants }));
-    if (merchants.length === 0)
-      return console.log(
-        'There are no merchants. Make one: counterfoil keys create --merchant "Corner Shop"',
-      );
-    const inStore = await merchantsInStore(database);
-    const rows = merchants.map((one) => [
-      one.id,
-      one.name,
-      `${counted(one.live_keys, 'live key')}, ${one.test_keys} for tests`,
-      !one.configured ? 'in the store' : inStore.has(one.id) ? 'in both' : 'in the configuration',
-      one.status,
-    ]);
-    console.log(columns(rows));
-  });
+async function list({ configuration, database }: Store) {
+  const directory = await loadDirectory(configuration, database);
+  const merchants = directory.merchants.map(({ id }) => described(directory.merchant(id)!, directory));
+  const inStore = await merchantsInStore(database);
+  const none = 'There are no merchants. Make one: counterfoil keys create --merchant "Corner Shop"';
+  return listed('merchants', merchants, none, (one) => [
+    one.id,
+    one.name,
+    `${counted(one.live_keys, 'live key')}, ${one.test_keys} for tests`,
+    !one.configured ? 'in the store' : inStore.has(one.id) ? 'in both' : 'in the configuration',
+    one.status,
+  ]);
 }
 
-async function show(wanted: string, options: StoreOptions): Promise<void> {
-  await withStore(options, async ({ configuration, database }) => {
-    const directory = await loadDirectory(configuration, database);
-    const { id, name } = existingMerchant(wanted, directory);
-    const known = directory.merchant(id);
-    const stored = await findMerchant(database, id);
-    const told = {
-      ...(known
-        ? described(known, directory)
-        : { id, name, status: 'suspended' as const, configured: false }),
-      email: stored?.email ?? null,
-      website: known?.website ?? null,
-      support: known?.support ?? null,
-      created_at: timestampOrNull(stored?.created_at),
-      limits: known?.limits ?? {},
-      suspensions: changesOf(stored).map(({ at, ...rest }) => ({ ...rest, at: formatTimestamp(at) })),
-    };
-    if (options.json) console.log(JSON.stringify({ merchant: told }));
-    else console.log(sheetOf(told, stored).join('\n'));
-  });
+async function show({ configuration, database }: Store, wanted: string) {
+  const directory = await loadDirectory(configuration, database);
+  const { id, name } = existingMerchant(wanted, directory);
+  const known = directory.merchant(id);
+  const stored = await findMerchant(database, id);
+  const merchant = {
+    ...(known ? described(known, directory) : { id, name, status: 'suspended' as const, configured: false }),
+    email: stored?.email ?? null,
+    website: known?.website ?? null,
+    support: known?.support ?? null,
+    created_at: timestampOrNull(stored?.created_at),
+    limits: known?.limits ?? {},
+    suspensions: changesOf(stored).map(({ at, ...rest }) => ({ ...rest, at: formatTimestamp(at) })),
+  };
+  return { json: { merchant }, text: sheetOf(merchant, stored).join('\n') };
 }
 
 type Told = Partial<ReturnType<typeof described>> & {
@@ -181,31 +172,32 @@ interface LimitOptions extends StoreOptions {
   default?: boolean;
 }
 
-async function limit(wanted: string, options: LimitOptions, command: Command): Promise<void> {
+async function limit(store: Store, wanted: string, options: LimitOptions) {
   const { writes, reads } = options;
-  if ((writes !== undefined || reads !== undefined) && options.default)
-    command.error('error: --default excludes --writes and --reads');
   const isSaid = writes !== undefined || reads !== undefined;
-  if (!isSaid && !options.default)
-    command.error('error: give --writes, --reads or both, or --default for the limits of all');
   const limits: MerchantLimits = {
     ...(writes !== undefined && { writes_per_second: writes }),
     ...(reads !== undefined && { reads_per_second: reads }),
   };
-  await withStore(options, async (store) => {
-    const directory = await loadDirectory(store.configuration, store.database);
-    const { id, name } = existingMerchant(wanted, directory);
-    if (directory.merchant(id)?.isConfigured)
-      throw new Failure(
-        `${name} (${id}) stands in the configuration file: set its rate_limits there, or import it first`,
-      );
-    await limitMerchant(store.journal, id, limits, OPERATOR);
-    if (options.json) console.log(JSON.stringify({ id, name, limits }));
-    else
-      console.log(
-        isSaid
-          ? `${name} (${id}) has limits of its own from now on; what was not said is as for all.`
-          : `${name} (${id}) has no limits of its own any more: rate_limits of the configuration hold.`,
-      );
-  });
+  const directory = await loadDirectory(store.configuration, store.database);
+  const { id, name } = existingMerchant(wanted, directory);
+  if (directory.merchant(id)?.isConfigured)
+    throw new Failure(
+      `${name} (${id}) stands in the configuration file: set its rate_limits there, or import it first`,
+    );
+  await limitMerchant(store.journal, id, limits, OPERATOR);
+  return {
+    json: { id, name, limits },
+    text: isSaid
+      ? `${name} (${id}) has limits of its own from now on; what was not said is as for all.`
+      : `${name} (${id}) has no limits of its own any more: rate_limits of the configuration hold.`,
+  };
+}
+
+/** Ends the command, before it opens the store, if the options do not go together. */
+function requireLimits({ writes, reads, default: usual }: LimitOptions, command: Command): void {
+  const isSaid = writes !== undefined || reads !== undefined;
+  if (isSaid && usual) command.error('error: --default excludes --writes and --reads');
+  if (!isSaid && !usual)
+    command.error('error: give --writes, --reads or both, or --default for the limits of all');
 }

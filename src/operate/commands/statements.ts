@@ -9,7 +9,7 @@ import { type CsvFlags, csvFlags, csvOptions, seenText } from './statements-csv.
 import { importFiles, readFile } from './statements-import.ts';
 import { matchFiles } from './statements-match.ts';
 import { statementText } from './statements-text.ts';
-import { OPERATOR, type StoreOptions, withStore } from './store.ts';
+import { OPERATOR, onStore, type Store } from './store.ts';
 import { CONFIG_OPTION, JSON_OPTION, newCommand } from './usage.ts';
 
 export function statementsCommand(): Command {
@@ -83,14 +83,14 @@ const undoCommand = (): Command =>
     .option(...CONFIG_OPTION)
     .option(...JSON_OPTION)
     .addHelpText('after', '\nExamples:\n  counterfoil statements undo stm_01k9t8a2zq4m')
-    .action(undo);
+    .action(onStore(undo));
 
-async function undo(id: string, options: StoreOptions): Promise<void> {
-  const lines = await withStore(options, ({ journal }) =>
-    journal.commit((transaction) => undoImport(transaction, id, OPERATOR)),
-  );
-  if (options.json) console.log(JSON.stringify({ statement: id, lines }));
-  else console.log(`${id} is undone: ${counted(lines, 'line')} of it no longer count.`);
+async function undo({ journal }: Store, id: string) {
+  const lines = await journal.commit((transaction) => undoImport(transaction, id, OPERATOR));
+  return {
+    json: { statement: id, lines },
+    text: `${id} is undone: ${counted(lines, 'line')} of it no longer count.`,
+  };
 }
 
 const withCsvFlags = (command: Command): Command =>

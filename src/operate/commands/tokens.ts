@@ -11,8 +11,8 @@ import {
 } from '../../administrators/token.ts';
 import { formatTimestamp, systemClock, timestampOrNull } from '../../lib/time.ts';
 import { parseDays, parseEmail } from './arguments.ts';
-import { named, OPERATOR, type StoreOptions, withStore } from './store.ts';
-import { columns, Failure } from './terminal.ts';
+import { listed, named, OPERATOR, onStore, type Store, type StoreOptions } from './store.ts';
+import { Failure } from './terminal.ts';
 import { addCommands, newCommand } from './usage.ts';
 
 export function tokenCommand(): Command {
@@ -38,15 +38,15 @@ export function tokenCommand(): Command {
           parseDays(TOKEN_DAYS_MAXIMUM),
           TOKEN_DAYS,
         )
-        .action(create),
+        .action(onStore(create)),
       newCommand('list', 'list tokens: whose they are, what they may do and until when, never the tokens', [
         'administrators token list --json',
-      ]).action(list),
+      ]).action(onStore(list)),
       newCommand('revoke', 'end a token now and for good', [
         'administrators token revoke tok_01m7xy90z59x4m4bthzeq11xez7gvadtw35y',
       ])
         .argument('<id>', 'its id: tok_…')
-        .action(revoke),
+        .action(onStore(revoke)),
     ],
   );
 }
@@ -58,71 +58,58 @@ interface CreateOptions extends StoreOptions {
   expiresInDays: number;
 }
 
-async function create(options: CreateOptions): Promise<void> {
-  await withStore(options, async ({ database, journal }) => {
-    const owner = await named(database, options.email);
-    const { token, row } = await journal.commit((transaction) =>
-      createToken(
-        transaction,
-        { administratorId: owner.id, role: options.role, name: options.name, days: options.expiresInDays },
-        OPERATOR,
-      ),
-    );
-    const expires_at = formatTimestamp(row.expires_at);
-    if (options.json) {
-      const { id, role, name } = row;
-      console.log(JSON.stringify({ token, id, email: owner.email, role, name, expires_at }));
-      return;
-    }
-    console.log(token);
-    console.error(`
-Token ${row.id} acts for ${owner.name} (${owner.email}) as ${row.role} until ${expires_at}.
+async function create({ database, journal }: Store, options: CreateOptions) {
+  const owner = await named(database, options.email);
+  const wanted = {
+    ...{ administratorId: owner.id, role: options.role, name: options.name, days: options.expiresInDays },
+  };
+  const made = await journal.commit((transaction) => createToken(transaction, wanted, OPERATOR));
+  const { id, role, name } = made.row;
+  const expires_at = formatTimestamp(made.row.expires_at);
+  return {
+    json: { token: made.token, id, email: owner.email, role, name, expires_at },
+    text: made.token,
+    aside: `Token ${id} acts for ${owner.name} (${owner.email}) as ${role} until ${expires_at}.
 Copy it now: it is shown only this once. The store holds its digest.
-Next: send it as Authorization: Bearer … to /admin. To end it: counterfoil administrators token revoke ${row.id}`);
-  });
+Next: send it as Authorization: Bearer … to /admin. To end it: counterfoil administrators token revoke ${id}`,
+  };
 }
 
-async function list(options: StoreOptions): Promise<void> {
-  await withStore(options, async ({ database }) => {
-    const now = systemClock.now();
-    const tokens = (await listTokens(database)).map((one) => ({
-      id: one.id,
-      email: one.email,
-      role: lesserRole(one.role, one.owner_role),
-      name: one.name,
-      state:
-        one.revoked_at !== null
-          ? 'revoked'
-          : one.expires_at <= now
-            ? 'expired'
-            : one.owner_disabled_at !== null
-              ? 'stopped'
-              : 'active',
-      created_at: formatTimestamp(one.created_at),
-      expires_at: formatTimestamp(one.expires_at),
-      revoked_at: timestampOrNull(one.revoked_at),
-    }));
-    if (options.json) return console.log(JSON.stringify({ tokens }));
-    if (tokens.length === 0)
-      return console.log('There are no tokens. Make one: counterfoil administrators token create --help');
-    const state = (one: (typeof tokens)[number]) =>
-      ({
-        active: `until ${one.expires_at}`,
-        expired: `expired ${one.expires_at}`,
-        revoked: `revoked ${one.revoked_at}`,
-        stopped: `stopped: ${one.email} is disabled`,
-      })[one.state]!;
-    console.log(columns(tokens.map((one) => [one.id, one.email, one.role, one.name, state(one)])));
-  });
+async function list({ database }: Store) {
+  const now = systemClock.now();
+  const tokens = (await listTokens(database)).map((one) => ({
+    id: one.id,
+    email: one.email,
+    role: lesserRole(one.role, one.owner_role),
+    name: one.name,
+    state:
+      one.revoked_at !== null
+        ? 'revoked'
+        : one.expires_at <= now
+          ? 'expired'
+          : one.owner_disabled_at !== null
+            ? 'stopped'
+            : 'active',
+    created_at: formatTimestamp(one.created_at),
+    expires_at: formatTimestamp(one.expires_at),
+    revoked_at: timestampOrNull(one.revoked_at),
+  }));
+  const state = (one: (typeof tokens)[number]) =>
+    ({
+      active: `until ${one.expires_at}`,
+      expired: `expired ${one.expires_at}`,
+      revoked: `revoked ${one.revoked_at}`,
+      stopped: `stopped: ${one.email} is disabled`,
+    })[one.state]!;
+  const none = 'There are no tokens. Make one: counterfoil administrators token create --help';
+  return listed('tokens', tokens, none, (one) => [one.id, one.email, one.role, one.name, state(one)]);
 }
 
-async function revoke(id: string, options: StoreOptions): Promise<void> {
-  await withStore(options, async ({ database, journal }) => {
-    const found = (await listTokens(database)).find((one) => one.id === id);
-    if (!found) throw new Failure(`there is no token ${id}; counterfoil administrators token list shows all`);
-    if (found.revoked_at !== null)
-      throw new Failure(`the token ${id} was revoked already, on ${formatTimestamp(found.revoked_at)}`);
-    const { name } = await journal.commit((transaction) => revokeToken(transaction, id, OPERATOR), id);
-    console.log(options.json ? JSON.stringify({ id, revoked: true }) : `Revoked ${id} (${name}).`);
-  });
+async function revoke({ database, journal }: Store, id: string) {
+  const found = (await listTokens(database)).find((one) => one.id === id);
+  if (!found) throw new Failure(`there is no token ${id}; counterfoil administrators token list shows all`);
+  if (found.revoked_at !== null)
+    throw new Failure(`the token ${id} was revoked already, on ${formatTimestamp(found.revoked_at)}`);
+  const { name } = await journal.commit((transaction) => revokeToken(transaction, id, OPERATOR), id);
+  return { json: { id, revoked: true }, text: `Revoked ${id} (${name}).` };
 }

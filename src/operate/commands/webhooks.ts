@@ -11,8 +11,8 @@ import { sendTestEvent } from '../../webhooks/test-event.ts';
 import { webhookRules } from '../settings/webhook-endpoints.ts';
 import { actCommands } from './act-command.ts';
 import { parseId } from './arguments.ts';
-import { type Store, type StoreOptions, withStore } from './store.ts';
-import { columns, Failure } from './terminal.ts';
+import { listed, onStore, type Store } from './store.ts';
+import { Failure } from './terminal.ts';
 import { addCommands, newCommand } from './usage.ts';
 
 const EXAMPLE = `${ENDPOINT_ID_PREFIX}01m7xy90z59x4m4bthzeq11xez7gvadtw35y`;
@@ -42,48 +42,40 @@ export function webhooksCommand(): Command {
     [
       newCommand('list', 'list the endpoints of all merchants, never their secrets', [
         'webhooks list --json',
-      ]).action(list),
+      ]).action(onStore(list)),
       newCommand('test', 'send a test event now, and print what came back', [`webhooks test ${EXAMPLE}`])
         .argument(...ARGUMENT)
-        .action(test),
+        .action(onStore(test)),
       ...actCommands(ENDPOINT_ACTS, ENDPOINT),
     ],
   );
 }
 
-async function list(options: StoreOptions): Promise<void> {
-  await withStore(options, async ({ database }) => {
-    const endpoints = await listEndpoints(database);
-    const queues = await queuesOf(
-      database,
-      endpoints.map(({ id }) => id),
-    );
-    const shown = endpoints.map((endpoint) => {
-      const queue = queues.find(({ endpoint_id }) => endpoint_id === endpoint.id);
-      return { ...presentEndpoint(endpoint, queue), merchant_id: endpoint.merchant_id };
-    });
-    if (options.json) return console.log(JSON.stringify({ endpoints: shown }));
-    if (shown.length === 0) return console.log('There are no webhook endpoints.');
-    const state = (one: (typeof shown)[number]) => {
-      if (one.status === 'disabled') return `disabled (${one.disabled_reason}) since ${one.disabled_at}`;
-      return one.failing_since ? `failing since ${one.failing_since}` : 'enabled';
-    };
-    const mode = ({ livemode }: (typeof shown)[number]) => (livemode ? 'live' : 'test');
-    console.log(columns(shown.map((one) => [one.id, one.merchant_id, mode(one), one.url, state(one)])));
+async function list({ database }: Store) {
+  const endpoints = await listEndpoints(database);
+  const queues = await queuesOf(
+    database,
+    endpoints.map(({ id }) => id),
+  );
+  const shown = endpoints.map((endpoint) => {
+    const queue = queues.find(({ endpoint_id }) => endpoint_id === endpoint.id);
+    return { ...presentEndpoint(endpoint, queue), merchant_id: endpoint.merchant_id };
   });
+  const state = (one: (typeof shown)[number]) => {
+    if (one.status === 'disabled') return `disabled (${one.disabled_reason}) since ${one.disabled_at}`;
+    return one.failing_since ? `failing since ${one.failing_since}` : 'enabled';
+  };
+  const mode = ({ livemode }: (typeof shown)[number]) => (livemode ? 'live' : 'test');
+  const cells = (one: (typeof shown)[number]) => [one.id, one.merchant_id, mode(one), one.url, state(one)];
+  return listed('endpoints', shown, 'There are no webhook endpoints.', cells);
 }
 
-async function test(id: string, options: StoreOptions): Promise<void> {
-  await withStore(options, async ({ configuration, database }) => {
-    const endpoint = await endpointWith(database, id);
-    const ring = ringOf(await storedSecretKeys(database), configuration);
-    const rules = webhookRules(configuration);
-    const { ok, status, ms, reason, event_id } = await sendTestEvent(
-      { clock: systemClock, ring, rules },
-      endpoint,
-    );
-    if (!ok) process.exitCode = 1;
-    if (!options.json) return console.log(`${reason}.`);
-    console.log(JSON.stringify({ event_id, delivered: ok, status, ms: Math.round(ms), reason }));
-  });
+async function test({ configuration, database }: Store, id: string) {
+  const endpoint = await endpointWith(database, id);
+  const ring = ringOf(await storedSecretKeys(database), configuration);
+  const rules = webhookRules(configuration);
+  const sent = await sendTestEvent({ clock: systemClock, ring, rules }, endpoint);
+  const { ok, status, ms, reason, event_id } = sent;
+  if (!ok) process.exitCode = 1;
+  return { json: { event_id, delivered: ok, status, ms: Math.round(ms), reason }, text: `${reason}.` };
 }
