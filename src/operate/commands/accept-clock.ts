@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { newestSeal } from '../../journal/queries.ts';
 import { formatTimestamp, MINUTE_MS, systemClock } from '../../lib/time.ts';
-import { OPERATOR, type StoreOptions, withStore } from './store.ts';
+import { OPERATOR, onStore, type Store } from './store.ts';
 import { Failure } from './terminal.ts';
 import { CONFIG_OPTION, JSON_OPTION, newCommand } from './usage.ts';
 
@@ -17,24 +17,21 @@ export function acceptClockCommand(): Command {
   )
     .option(...CONFIG_OPTION)
     .option(...JSON_OPTION)
-    .action(acceptClock);
+    .action(onStore(acceptClock));
 }
 
 /** A start holds its clock to the newest entry: one with the right time is what lets it go on. */
-async function acceptClock(options: StoreOptions): Promise<void> {
-  const [now, newest] = await withStore(options, async ({ database, journal }) => {
-    const [now, seal] = [systemClock.now(), await newestSeal(database)];
-    if (!seal || seal.at - now <= BEHIND_MS)
-      throw new Failure('the clock is not behind the history: there is nothing to accept');
-    const facts = { newest_entry_at: formatTimestamp(seal.at), clock: formatTimestamp(now) };
-    await journal.commit((transaction) =>
-      transaction.record({ ...OPERATOR, action: 'clock.accepted', subject: 'clock', facts }),
-    );
-    return [facts.clock, facts.newest_entry_at] as const;
-  });
-  console.log(
-    options.json
-      ? JSON.stringify({ clock: now, newest_entry_at: newest })
-      : `It is ${now}, and so the history says from now on; its newest entry was of ${newest}.\nNext: start the server. What was to end by that time lives on until it comes.`,
+async function acceptClock({ database, journal }: Store) {
+  const [now, seal] = [systemClock.now(), await newestSeal(database)];
+  if (!seal || seal.at - now <= BEHIND_MS)
+    throw new Failure('the clock is not behind the history: there is nothing to accept');
+  const facts = { newest_entry_at: formatTimestamp(seal.at), clock: formatTimestamp(now) };
+  await journal.commit((transaction) =>
+    transaction.record({ ...OPERATOR, action: 'clock.accepted', subject: 'clock', facts }),
   );
+  const { clock, newest_entry_at } = facts;
+  return {
+    json: { clock, newest_entry_at },
+    text: `It is ${clock}, and so the history says from now on; its newest entry was of ${newest_entry_at}.\nNext: start the server. What was to end by that time lives on until it comes.`,
+  };
 }

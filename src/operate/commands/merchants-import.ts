@@ -6,7 +6,7 @@ import { counted } from '../../lib/counted.ts';
 import { DEVELOPMENT_KEY, keyDigest, type MerchantWithKeys } from '../../merchants/merchant.ts';
 import { importMerchant } from '../../merchants/register.ts';
 import { loadDirectory, noSuchMerchant } from './merchant-names.ts';
-import { OPERATOR, type Store, type StoreOptions, withStore } from './store.ts';
+import { OPERATOR, type Store } from './store.ts';
 import { Failure, shownPath } from './terminal.ts';
 
 /** The lines of a merchant in the file, counted from 1. */
@@ -28,24 +28,21 @@ interface Imported {
 }
 
 /** `counterfoil merchants import`. Throws `Failure`. */
-export async function importMerchants(
-  ids: readonly string[],
-  options: StoreOptions & { all?: boolean },
-  command: Command,
-): Promise<void> {
-  if (options.all ? ids.length > 0 : ids.length === 0)
+export async function importMerchants(store: Store, ids: readonly string[], options: { all?: boolean }) {
+  const { configuration } = store;
+  const wanted = options.all
+    ? configuration.merchants
+    : await Promise.all(ids.map((id) => configuredMerchant(id, store)));
+  const lines = linesIn(configuration.file);
+  const merchants: Imported[] = [];
+  for (const merchant of wanted) merchants.push(await importOne(store, merchant, lines));
+  return { json: { merchants }, text: told(merchants, configuration.file, lines).join('\n') };
+}
+
+/** Ends the command, before it opens the store, unless it names either merchants or all. */
+export function requireIds(command: Command): void {
+  if (Boolean(command.opts().all) === command.args.length > 0)
     command.error('error: name the merchants by their ids, or take over --all');
-  await withStore(options, async (store) => {
-    const { configuration } = store;
-    const wanted = options.all
-      ? configuration.merchants
-      : await Promise.all(ids.map((id) => configuredMerchant(id, store)));
-    const lines = linesIn(configuration.file);
-    const done: Imported[] = [];
-    for (const merchant of wanted) done.push(await importOne(store, merchant, lines));
-    if (options.json) console.log(JSON.stringify({ merchants: done }));
-    else tell(done, configuration.file, lines);
-  });
 }
 
 /** A merchant of the file by its id. Throws `Failure`. */
@@ -100,24 +97,22 @@ function linesIn(file: string): ReadonlyMap<string, Lines> {
   ]);
 }
 
-function tell(done: readonly Imported[], file: string, lines: ReadonlyMap<string, Lines>): void {
+function told(done: readonly Imported[], file: string, lines: ReadonlyMap<string, Lines>): string[] {
   const merchants = done.filter(({ imported }) => imported).length;
   const keys = done.reduce((sum, one) => sum + one.keys, 0);
-  console.log(
+  // The list that nothing is left of goes too, with the name that stands above it.
+  const isAll = done.length > 0 && done.length === lines.size - 1;
+  return [
     merchants + keys === 0
       ? 'The store has all of it already.'
       : `Took over ${counted(merchants, 'merchant')}${keys === 0 ? '.' : ` with ${counted(keys, 'key')}. They work as before.`}`,
-  );
-  if (done.some(({ hasDevelopmentKey }) => hasDevelopmentKey))
-    console.log('The development key stays in the file: without these lines it ends.');
-  console.log(
+    ...(done.some(({ hasDevelopmentKey }) => hasDevelopmentKey)
+      ? ['The development key stays in the file: without these lines it ends.']
+      : []),
     `\nThese lines of ${shownPath(file)} may be removed; SIGHUP or a restart makes a server forget them:`,
-  );
-  // The list that nothing is left of goes too, with the name that stands above it.
-  const isAll = done.length > 0 && done.length === lines.size - 1;
-  if (isAll) console.log(`  ${String(lines.get('')!.from).padEnd(9)} merchants:`);
-  for (const one of done)
-    console.log(
-      `  ${one.lines ? `${one.lines.from}–${one.lines.to}`.padEnd(9) : ''} ${one.id} (${one.name})`,
-    );
+    ...(isAll ? [`  ${String(lines.get('')!.from).padEnd(9)} merchants:`] : []),
+    ...done.map(
+      ({ lines: own, id, name }) => `  ${own ? `${own.from}–${own.to}`.padEnd(9) : ''} ${id} (${name})`,
+    ),
+  ];
 }

@@ -11,7 +11,7 @@ import { isInactive } from '../../merchants/stored-key.ts';
 import { changesOf, type StoredMerchant } from '../../merchants/stored-merchant.ts';
 import { actCommands, type ThingsOfCommand } from './act-command.ts';
 import { existingMerchant, loadDirectory, merchantsInStore } from './merchant-names.ts';
-import { importMerchants } from './merchants-import.ts';
+import { importMerchants, requireIds } from './merchants-import.ts';
 import { listed, OPERATOR, onStore, type Store, type StoreOptions } from './store.ts';
 import { columns, Failure } from './terminal.ts';
 import { addCommands, newCommand } from './usage.ts';
@@ -57,7 +57,8 @@ export function merchantsCommand(): Command {
       )
         .addArgument(new Argument('[ids...]', 'mer_…'))
         .option('--all', 'all merchants of the file')
-        .action(importMerchants),
+        .hook('preAction', requireIds)
+        .action(onStore(importMerchants)),
     ],
   );
 }
