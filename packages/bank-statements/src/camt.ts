@@ -2,8 +2,15 @@
 import { balanceFaults } from './balance.ts';
 import { entryLines, type Said, signOf, statusCode, xmlAmount } from './camt-entry.ts';
 import { ElementCount } from './counts.ts';
-import { type LineRead, numbered } from './fingerprint.ts';
-import type { Balance, Statement, StatementFormat, StatementLine } from './statement.ts';
+import { LineNumbering, type LineRead } from './fingerprint.ts';
+import type {
+  Balance,
+  Statement,
+  StatementAccount,
+  StatementFormat,
+  StatementLine,
+  TakeLine,
+} from './statement.ts';
 import { folded, ibanOf, isoDay, present, referenceOf } from './values.ts';
 import { all, at, readXml, textAt, type XmlElement } from './xml.ts';
 
@@ -19,16 +26,26 @@ const WANTED = new Set([...Object.keys(FORMATS), 'Ntry']);
 const OPENING = ['OPBD', 'PRCD'];
 const CLOSING = ['CLBD'];
 
-/** Entries of the statement that is being read. */
+/** The statement that is being read. */
 interface Running extends Said {
   format: StatementFormat;
-  lines: LineRead[];
+  /** Its element so far. */
+  element: XmlElement;
   /** Booked entries, credits positive; undefined once an entry could not be read. */
   sumMinor: bigint | undefined;
+  /** Where the first line in each currency stands. */
+  currencies: Map<string, number>;
+  numbering: LineNumbering | undefined;
+  /** Lines that cannot be told apart yet: the account or a day may stand below them. */
+  waiting: LineRead[];
+  take: (line: StatementLine) => void;
 }
 
-/** Reads all statements of a file. Entries of none of them are a fault. Throws `StatementRefused` for XML that is not well-formed. */
-export function readCamt(pieces: Iterable<string>, file: string): Statement[] {
+/**
+ * Reads all statements of a file, and hands their lines to `take`. Entries of none of them are a fault. Throws `StatementRefused` for XML
+ * that is not well-formed.
+ */
+export function readCamt(pieces: Iterable<string>, file: string, take: TakeLine): Statement[] {
   const statements: Statement[] = [];
   const counted = new ElementCount('Ntry');
   let running: Running | undefined;
@@ -45,14 +62,40 @@ export function readCamt(pieces: Iterable<string>, file: string): Statement[] {
         running = undefined;
       }
     },
-    ({ name }) => {
-      const format = FORMATS[name];
-      if (format) running = { format, lines: [], faults: [], notes: [], sumMinor: 0n };
+    (element) => {
+      const format = FORMATS[element.name];
+      if (!format) return;
+      const place = statements.length;
+      running = {
+        ...{ format, element, faults: [], notes: [], sumMinor: 0n, currencies: new Map(), waiting: [] },
+        numbering: undefined,
+        take: (line) => take(line, place),
+      };
     },
   );
   const lost = counted.fault('entries (Ntry)', read);
   if (lost) statements[0]?.faults.push(lost);
   return statements;
+}
+
+/** Whether a line has a day that its fingerprint can be made of. */
+const isDated = ({ status, bookingDay, valueDay }: LineRead) =>
+  status === 'pending' || (bookingDay ?? valueDay) !== undefined;
+
+function addLine(running: Running, line: LineRead): void {
+  const { format, element, currencies, waiting } = running;
+  if (!currencies.has(line.currency)) currencies.set(line.currency, line.at);
+  if (!running.numbering && at(element, 'Acct'))
+    running.numbering = new LineNumbering({ account: accountOf(element), format });
+  if (running.numbering && waiting.length === 0 && isDated(line)) running.take(running.numbering.next(line));
+  else waiting.push(line);
+}
+
+function accountOf(element: XmlElement): StatementAccount {
+  const account = at(element, 'Acct');
+  const iban = ibanOf(textAt(account, 'Id/IBAN'));
+  const other = iban ? undefined : referenceOf(textAt(account, 'Id/Othr/Id', 'Id/PrtryAcct/Id', 'Id/IBAN'));
+  return present({ iban, other });
 }
 
 function addEntry(running: Running, entry: XmlElement): void {
@@ -69,7 +112,7 @@ function addEntry(running: Running, entry: XmlElement): void {
   const status = statusOf(entry, running);
   if (status === 'booked' && running.sumMinor !== undefined)
     running.sumMinor += BigInt(sign === 'credit' ? amount.minor : -amount.minor);
-  running.lines.push(...entryLines(entry, amount, { direction: sign, status }, running));
+  for (const line of entryLines(entry, amount, { direction: sign, status }, running)) addLine(running, line);
 }
 
 /** `PDNG`, `INFO` and `FUTR` never match. A camt.053 holds booked entries, so an entry of it without a status is one. */
@@ -90,41 +133,39 @@ function statusOf(entry: XmlElement, { format, faults, notes }: Running): Statem
 }
 
 function statementOf(element: XmlElement, file: string, running: Running): Statement {
-  const { format, lines, faults, notes, sumMinor } = running;
-  const account = at(element, 'Acct');
-  const iban = ibanOf(textAt(account, 'Id/IBAN'));
-  const other = iban ? undefined : referenceOf(textAt(account, 'Id/Othr/Id', 'Id/PrtryAcct/Id', 'Id/IBAN'));
+  const { format, faults, notes, sumMinor, currencies, waiting } = running;
   const [opening, closing] = balancesOf(element, running);
-  const currency = folded(textAt(account, 'Ccy')) ?? opening?.currency;
+  const account = { ...accountOf(element), ...present({ currency: currencyOf(element, opening) }) };
+  const { currency } = account;
   const from = isoDay(textAt(element, 'FrToDt/FrDtTm', 'FrToDt/FrDt'));
   const to = isoDay(textAt(element, 'FrToDt/ToDtTm', 'FrToDt/ToDt'));
   const number = referenceOf(textAt(element, 'LglSeqNb', 'ElctrncSeqNb', 'Id'));
-  const what = { iban, other, currency };
-  if (!iban && !other) faults.push({ line: element.line, text: 'The statement names no account.' });
-  const strange = lines.find((line) => currency !== undefined && line.currency !== currency);
+  if (!account.iban && !account.other)
+    faults.push({ line: element.line, text: 'The statement names no account.' });
+  const strange = [...currencies].find(([one]) => currency !== undefined && one !== currency);
   if (strange)
-    faults.push({
-      line: strange.at,
-      text: `The line is in ${strange.currency}, the account in ${currency}.`,
-    });
+    faults.push({ line: strange[1], text: `The line is in ${strange[0]}, the account in ${currency}.` });
   const closingLine = all(element, 'Bal').at(-1)?.line ?? element.line;
   faults.push(...balanceFaults(opening, closing, strange ? undefined : sumMinor, closingLine, lines.length));
   const day = to ?? closing?.day;
-  const isDated = (line: LineRead) =>
-    line.status === 'pending' || (line.bookingDay ?? line.valueDay ?? day) !== undefined;
-  const undated = lines.filter((line) => !isDated(line));
+  running.numbering ??= new LineNumbering({ account, format });
   const text = 'This entry is left out: neither it nor its statement names a day that can be read.';
-  faults.push(...undated.map((line) => ({ line: line.at, text })));
+  for (const line of waiting)
+    if (isDated(line) || day !== undefined) running.take(running.numbering.next(line));
+    else faults.push({ line: line.at, text });
   return {
     format,
     file,
-    account: present(what),
+    account,
     ...present({ number, from, to, opening, closing }),
-    lines: numbered({ account: present(what), format }, lines.filter(isDated)),
+    lines: [],
     faults,
     ...(notes.length > 0 && { notes }),
   };
 }
+
+const currencyOf = (element: XmlElement, opening: Balance | undefined) =>
+  folded(textAt(at(element, 'Acct'), 'Ccy')) ?? opening?.currency;
 
 /** A balance, without a sign if the file gives none. */
 type BalanceRead = Balance & { line: number; isSigned: boolean };

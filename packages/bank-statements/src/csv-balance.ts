@@ -15,6 +15,23 @@ interface BalanceRow {
   isPending: boolean;
 }
 
+/** Numbers in blocks of 8 bytes each: a million rows of an export are kept until its last one. */
+class Numbers {
+  static readonly #block = 1 << 14;
+  readonly #blocks: Float64Array[] = [];
+  length = 0;
+
+  push(value: number): void {
+    const place = this.length++ % Numbers.#block;
+    if (place === 0) this.#blocks.push(new Float64Array(Numbers.#block));
+    this.#blocks.at(-1)![place] = value;
+  }
+
+  at(place: number): number {
+    return this.#blocks[(place / Numbers.#block) | 0]![place % Numbers.#block]!;
+  }
+}
+
 /** Faults that are told. The first one says enough: what follows is often its consequence. */
 const FAULTS_TOLD = 3;
 /** How charges change the balance: they are in the amount, or are written as a positive or as a negative number beside it. */
@@ -24,105 +41,164 @@ const SWAPPED_ROWS = 4;
 /** The share of balances that may not follow where the others do: more, and the amounts are read wrongly. */
 const STRAY_SHARE = 0.2;
 
+/** First and last day of some rows. */
+interface Days {
+  first: string;
+  last: string;
+}
+
+/** Rows of an account in the order in which they are looked at. */
+interface View extends Days {
+  length: number;
+  line(i: number): number;
+  minor(i: number): number;
+  charges(i: number): number;
+  /** NaN for none. */
+  balance(i: number): number;
+}
+
+/** The rows of one account, in the order of the file, as far as its balances need them. */
+export class BalanceRows {
+  readonly #lines = new Numbers();
+  readonly #minors = new Numbers();
+  readonly #balances = new Numbers();
+  readonly #charges = new Map<number, number>();
+  /** Places of booked rows. Missing as long as all are. */
+  #booked: number[] | undefined;
+  readonly #days = { booked: { first: '', last: '' }, all: { first: '', last: '' } };
+  #pendingMinor = 0;
+  /** The sum of everything without signs: it has to stay exact. */
+  #largest = 0;
+
+  add({ line, day, minor, chargesMinor, balanceMinor, isPending }: BalanceRow): void {
+    const place = this.#lines.length;
+    if (chargesMinor !== 0) this.#charges.set(place, chargesMinor);
+    this.#lines.push(line);
+    this.#minors.push(minor);
+    this.#balances.push(balanceMinor ?? Number.NaN);
+    this.#largest += Math.abs(minor) + Math.abs(chargesMinor) + Math.abs(balanceMinor ?? 0);
+    if (isPending) {
+      this.#booked ??= Array.from({ length: place }, (_, i) => i);
+      this.#pendingMinor += minor;
+    } else this.#booked?.push(place);
+    for (const days of isPending ? [this.#days.all] : [this.#days.all, this.#days.booked]) {
+      if (days.first === '') days.first = day;
+      if (day !== '') days.last = day;
+    }
+  }
+
+  /** The booked rows, and all of them if others are among them: those are in some banks' balances. */
+  #ways(): { view: View; reserved: number }[] {
+    const { booked, all } = this.#days;
+    const way = (places: number[] | undefined, days: Days): View => ({
+      ...days,
+      length: places?.length ?? this.#lines.length,
+      line: (i) => this.#lines.at(places ? places[i]! : i),
+      minor: (i) => this.#minors.at(places ? places[i]! : i),
+      charges: (i) => this.#charges.get(places ? places[i]! : i) ?? 0,
+      balance: (i) => this.#balances.at(places ? places[i]! : i),
+    });
+    const whole = { view: way(undefined, all), reserved: this.#pendingMinor };
+    return this.#booked ? [{ view: way(this.#booked, booked), reserved: 0 }, whole] : [whole];
+  }
+
+  /**
+   * Opening and closing balance of what is booked, each if it can be told, and what does not follow: notes if nearly everything does, else
+   * faults. Undefined if no row has a balance.
+   */
+  running(): RunningBalance | undefined {
+    if (!Number.isSafeInteger(this.#largest)) return undefined;
+    const charges = this.#charges.size > 0 ? CHARGES : CHARGES.slice(0, 1);
+    const runs = this.#ways().flatMap(({ view, reserved }) =>
+      runsOf(view, charges).map((run) => ({ ...run, closing: run.closing - reserved })),
+    );
+    if (runs.length === 0) return undefined;
+    const fewest = Math.min(...runs.map(({ breaks }) => breaks));
+    const best = runs.filter(({ breaks }) => breaks === fewest);
+    const sure = (which: 'opening' | 'closing') =>
+      best.every((run) => run[which] === best[0]![which]) ? best[0]![which] : undefined;
+    const { faults, breaks, steps } = best[0]!;
+    const areStray = breaks <= steps * STRAY_SHARE;
+    return {
+      opening: sure('opening'),
+      closing: sure('closing'),
+      faults: areStray ? [] : faults,
+      notes: areStray ? faults : [],
+    };
+  }
+}
+
 interface Run {
-  opening: bigint;
-  closing: bigint;
+  opening: number;
+  closing: number;
   faults: StatementFault[];
   breaks: number;
   steps: number;
 }
 
 interface RunningBalance {
-  opening: bigint | undefined;
-  closing: bigint | undefined;
+  opening: number | undefined;
+  closing: number | undefined;
   faults: StatementFault[];
   notes: StatementFault[];
 }
 
-/**
- * Opening and closing balance of what is booked, each if it can be told, and what does not follow: notes if nearly everything does, else
- * faults. Undefined if no row has a balance. `rows` are in the order of the file. Pending rows are in some banks' balances.
- */
-export function runningBalance(rows: readonly BalanceRow[]): RunningBalance | undefined {
-  const booked = rows.filter(({ isPending }) => !isPending);
-  const ways = [booked, rows].filter((one, i, all) => i === 0 || one.length > all[0]!.length);
-  const runs = ways.flatMap((way) => {
-    const reserved = way.reduce((sum, { isPending, minor }) => sum + (isPending ? BigInt(minor) : 0n), 0n);
-    return runsOf(way).map((run) => ({ ...run, closing: run.closing - reserved }));
-  });
-  if (runs.length === 0) return undefined;
-  const fewest = Math.min(...runs.map(({ breaks }) => breaks));
-  const best = runs.filter(({ breaks }) => breaks === fewest);
-  const sure = (which: 'opening' | 'closing') =>
-    best.every((run) => run[which] === best[0]![which]) ? best[0]![which] : undefined;
-  const { faults, breaks, steps } = best[0]!;
-  const areStray = breaks <= steps * STRAY_SHARE;
-  return {
-    opening: sure('opening'),
-    closing: sure('closing'),
-    faults: areStray ? [] : faults,
-    notes: areStray ? faults : [],
+function runsOf(view: View, charges: readonly number[]): Run[] {
+  let hasBalance = false;
+  for (let i = 0; i < view.length && !hasBalance; i++) hasBalance = !Number.isNaN(view.balance(i));
+  if (!hasBalance) return [];
+  const { first, last, length } = view;
+  const downwards: View = {
+    ...view,
+    line: (i) => view.line(length - 1 - i),
+    minor: (i) => view.minor(length - 1 - i),
+    charges: (i) => view.charges(length - 1 - i),
+    balance: (i) => view.balance(length - 1 - i),
   };
-}
-
-function runsOf(rows: readonly BalanceRow[]): Run[] {
-  if (!rows.some(({ balanceMinor }) => balanceMinor !== undefined)) return [];
-  const days = rows.map(({ day }) => day).filter((day) => day !== '');
-  const [first = '', last = ''] = [days[0], days.at(-1)];
-  const downwards = rows.toReversed();
-  const orders = first < last ? [rows] : first > last ? [downwards] : [rows, downwards];
-  const charges = rows.some(({ chargesMinor }) => chargesMinor !== 0) ? CHARGES : CHARGES.slice(0, 1);
+  const orders = first < last ? [view] : first > last ? [downwards] : [view, downwards];
   return orders.flatMap((order) => charges.map((factor) => runOf(order, factor)));
 }
 
-function runOf(rows: readonly BalanceRow[], factor: number): Run {
-  let known: bigint | undefined;
-  let since = 0n;
-  let opening = 0n;
-  let steps = 0;
-  const faults: StatementFault[] = [];
-  const change = ({ minor, chargesMinor }: BalanceRow) => BigInt(minor) + BigInt(factor * chargesMinor);
-  for (let i = 0; i < rows.length; i++) {
-    const { line, balanceMinor } = rows[i]!;
-    since += change(rows[i]!);
-    if (balanceMinor === undefined) continue;
-    const balance = BigInt(balanceMinor);
+function runOf(view: View, factor: number): Run {
+  let known: number | undefined;
+  let since = 0;
+  let opening = 0;
+  const run = { faults: [] as StatementFault[], breaks: 0, steps: 0 };
+  const change = (i: number) => view.minor(i) + (factor === 0 ? 0 : factor * view.charges(i));
+  for (let i = 0; i < view.length; i++) {
+    since += change(i);
+    const balance = view.balance(i);
+    if (Number.isNaN(balance)) continue;
     if (known === undefined) opening = balance - since;
     else {
-      steps++;
-      const swapped = known + since === balance ? 0 : swappedRows(rows, i, known + since, change);
+      run.steps++;
+      const swapped = known + since === balance ? 0 : swappedRows(view, i, known + since, change);
       if (swapped > 0) {
-        for (let more = 1; more <= swapped; more++) since += change(rows[i + more]!);
+        for (let more = 1; more <= swapped; more++) since += change(i + more);
         known += since;
-        since = 0n;
+        since = 0;
         i += swapped;
         continue;
       }
       if (known + since !== balance) {
-        const sum = `${signedAmount(known)} before it and ${signedAmount(since)} give ${signedAmount(known + since)}`;
-        faults.push({ line, text: `The balance of this row is ${signedAmount(balance)}, but ${sum}.` });
+        const sum = () =>
+          `${signedAmount(known!)} before it and ${signedAmount(since)} give ${signedAmount(known! + since)}`;
+        const text = () => `The balance of this row is ${signedAmount(balance)}, but ${sum()}.`;
+        if (++run.breaks <= FAULTS_TOLD) run.faults.push({ line: view.line(i), text: text() });
       }
     }
     known = balance;
-    since = 0n;
+    since = 0;
   }
-  const told = faults.slice(0, FAULTS_TOLD);
-  return { opening, closing: known! + since, faults: told, breaks: faults.length, steps };
+  return { ...run, opening, closing: known! + since };
 }
 
 /** How many rows behind one belong before it: together they lead to a balance that one of them has. 0 if none do. */
-function swappedRows(
-  rows: readonly BalanceRow[],
-  place: number,
-  reached: bigint,
-  change: (row: BalanceRow) => bigint,
-): number {
+function swappedRows(view: View, place: number, reached: number, change: (i: number) => number): number {
   let sum = reached;
-  for (let more = 1; more < SWAPPED_ROWS && place + more < rows.length; more++) {
-    sum += change(rows[place + more]!);
-    const group = rows.slice(place, place + more);
-    if (group.some(({ balanceMinor }) => balanceMinor !== undefined && BigInt(balanceMinor) === sum))
-      return more;
+  for (let more = 1; more < SWAPPED_ROWS && place + more < view.length; more++) {
+    sum += change(place + more);
+    for (let i = place; i < place + more; i++) if (view.balance(i) === sum) return more;
   }
   return 0;
 }

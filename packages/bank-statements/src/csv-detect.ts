@@ -1,5 +1,5 @@
 // Tells from what stands in a table how it is to be read, and what it does not tell: that is asked, never guessed.
-import { isAmount, isDay, totalOf } from './csv-columns.ts';
+import { totalOf } from './csv-columns.ts';
 import { areEnough, currencyInName } from './csv-headers.ts';
 import type {
   CsvChoice,
@@ -11,9 +11,8 @@ import type {
   SignWord,
 } from './csv-layout.ts';
 import { inOrderOf, mergedLayout } from './csv-layout.ts';
-import type { CsvRow } from './csv-rows.ts';
+import type { CsvSurvey } from './csv-survey.ts';
 import type { CsvTable } from './csv-table.ts';
-import { csvAmount, dayOrdersOf, decimalsOf, markOf } from './csv-values.ts';
 import { statusOf } from './csv-words.ts';
 import { currencyCode, present } from './values.ts';
 
@@ -24,6 +23,9 @@ export interface CsvQuestion {
   /** The words of the status that are not known. */
   words?: string[];
 }
+
+type SurveyedDays = NonNullable<ReturnType<CsvSurvey['days']>>;
+type SurveyedAmounts = NonNullable<ReturnType<CsvSurvey['amounts']>>;
 
 /** Columns with amounts. */
 const AMOUNTS: readonly CsvRole[] = ['amount', 'debit', 'credit', 'balance', 'charges'];
@@ -59,26 +61,35 @@ export function detectLayout(
       key: 'columns',
       text: `Say which column holds what: the names are not known (${names.join(', ')}).`,
     });
-  const cells = (...roles: readonly CsvRole[]) => cellsOf(table, columns, roles);
-  askForStatuses(layout, { cells, isFixed: Boolean(profile || chosen.columns.status) }, questions);
-  const decimal = layout.decimal ?? decimalOf(cells(...AMOUNTS), questions);
+  const { survey } = table;
+  const places = (...roles: readonly CsvRole[]) =>
+    roles.flatMap((role) => (columns[role] ?? []).map((name) => names.indexOf(name)));
+  const amountsOf = (...roles: readonly CsvRole[]) =>
+    places(...roles).flatMap((place) => survey.amounts(place) ?? []);
+  const statuses = [...new Set(places('status').flatMap((place) => survey.words(place)))];
+  askForStatuses(layout, statuses, Boolean(profile || chosen.columns.status), questions);
+  const decimal = layout.decimal ?? decimalOf(amountsOf(...AMOUNTS), questions);
   if (!profile) ownInstead(table, columns, chosen);
   if (!profile) notATotal(table, columns, { chosen, decimal }, questions);
-  const amounts = [columns.amount, columns.credit, columns.debit, columns.balance];
+  const columnsWithAmounts = [columns.amount, columns.credit, columns.debit, columns.balance];
   const found = present({
-    dates: layout.dates ?? datesOf(cells('day', 'value'), questions),
+    dates:
+      layout.dates ??
+      datesOf(
+        places('day', 'value').flatMap((place) => survey.days(place) ?? []),
+        questions,
+      ),
     decimal,
-    sign: layout.sign ?? signOf(table, columns, decimal, questions),
+    sign: layout.sign ?? signOf(table, columns, questions),
     currency:
       layout.currency ??
-      amounts.map((names) => currencyInName(names?.[0] ?? '')).find((one) => one !== undefined) ??
+      columnsWithAmounts.map((names) => currencyInName(names?.[0] ?? '')).find((one) => one !== undefined) ??
       currencyAbove(table) ??
       accountCurrency,
   });
   const hasCurrency = found.currency !== undefined || columns.currency !== undefined;
-  const inCells = () =>
-    cells('amount', 'debit', 'credit').some((cell) => readEither(cell)?.currency !== undefined);
-  if (!hasCurrency && table.rows.length > 0 && !inCells())
+  const isInCells = () => amountsOf('amount', 'debit', 'credit').some((one) => one.hasCurrency);
+  if (!hasCurrency && survey.rows > 0 && !isInCells())
     questions.push({ key: 'currency', text: 'Say the currency: the file names none.' });
   return { layout: { ...layout, ...found }, questions };
 }
@@ -99,10 +110,10 @@ const STATUS_WORDS_MAXIMUM = 6;
 /** Asks what a status means that is not known. A column of texts is none. */
 function askForStatuses(
   layout: PartialLayout,
-  { cells, isFixed }: { cells: (...roles: readonly CsvRole[]) => string[]; isFixed: boolean },
+  words: readonly string[],
+  isFixed: boolean,
   questions: CsvQuestion[],
 ): void {
-  const words = [...new Set(cells('status'))];
   const unknown = words.filter(
     (word) => statusOf(word) === undefined && layout.statuses?.[word] === undefined,
   );
@@ -124,11 +135,10 @@ const ANY_ACCOUNT =
   /^(?:iban|account(?: number)?|konto(?:nummer|[- ]nr\.?)?|conto(?: no\.?)?|compte|cuenta|rekening|rachunek)$/i;
 
 /** An account that is the same in every row is the own one. */
-function ownInstead({ names, rows }: CsvTable, columns: CsvColumns, chosen: PartialLayout): void {
+function ownInstead({ names, survey }: CsvTable, columns: CsvColumns, chosen: PartialLayout): void {
   const name = columns.account?.[0] ?? '';
   if (columns.own || chosen.columns.account || !ANY_ACCOUNT.test(name)) return;
-  const cells = rows.map(({ cells }) => cells[names.indexOf(name)] ?? '').filter((cell) => cell !== '');
-  if (cells.length < 2 || new Set(cells).size > 1) return;
+  if (!survey.isOneValue(names.indexOf(name))) return;
   columns.own = [name];
   delete columns.account;
 }
@@ -140,11 +150,11 @@ function notATotal(
   { chosen, decimal }: { chosen: PartialLayout; decimal: DecimalWord | undefined },
   questions: CsvQuestion[],
 ): void {
-  const { names, rows } = table;
+  const { names, sample } = table;
   for (const role of ['amount', 'debit', 'credit'] as const) {
     const name = columns[role]?.[0];
     const place = names.indexOf(name ?? '');
-    const total = name === undefined || place < 0 ? undefined : totalOf(rows, place, decimal ?? 'comma');
+    const total = name === undefined || place < 0 ? undefined : totalOf(sample, place, decimal ?? 'comma');
     if (!total || name === undefined) continue;
     const of = present({ amount: total.amount, debit: total.debit, credit: total.credit });
     const others = Object.values(of).map((one) => names[one]!);
@@ -161,39 +171,17 @@ function notATotal(
 }
 
 /** Columns that nothing is known of and that hold more than days and amounts: a reference may stand in any of them. */
-function otherWords({ names, rows }: CsvTable, columns: CsvColumns): string[] {
+function otherWords({ names, survey }: CsvTable, columns: CsvColumns): string[] {
   const taken = Object.values(columns).flat();
-  const isCount = (place: number) => {
-    const numbers = rows.map(({ cells }) => cells[place] ?? '').filter((cell) => cell !== '');
-    return (
-      numbers.length > 1 &&
-      numbers.every(
-        (one, i) => /^\d+$/.test(one) && (i === 0 || Math.abs(Number(one) - Number(numbers[i - 1])) === 1),
-      )
-    );
-  };
-  return names.filter((name, place) => {
-    const isWord = ({ cells }: CsvRow) => cells[place] && !isDay(cells[place]) && !isAmount(cells[place]);
-    // Numbers of rows are others in the next export.
-    return !taken.includes(name) && rows.some(isWord) && !isCount(place);
-  });
+  return names.filter((name, place) => !taken.includes(name) && survey.isText(place));
 }
 
-const readEither = (cell: string) => csvAmount(cell, 'comma') ?? csvAmount(cell, 'point');
-
-function cellsOf({ names, rows }: CsvTable, columns: CsvColumns, roles: readonly CsvRole[]): string[] {
-  const places = roles.flatMap((role) => (columns[role] ?? []).map((name) => names.indexOf(name)));
-  return rows.flatMap(({ cells }) => places.map((place) => cells[place] ?? '')).filter((cell) => cell !== '');
-}
-
-function datesOf(days: readonly string[], questions: CsvQuestion[]): DateOrder | undefined {
+function datesOf(columns: readonly SurveyedDays[], questions: CsvQuestion[]): DateOrder | undefined {
   let left: DateOrder[] = ['dmy', 'mdy', 'ymd'];
   let example: string | undefined;
-  for (const day of days) {
-    const possible = dayOrdersOf(day);
-    if (possible.length === 0) continue;
-    const kept = left.filter((order) => possible.includes(order));
-    if (kept.length < left.length || example === undefined) example = day;
+  for (const days of columns) {
+    const kept = left.filter((order) => days.orders.includes(order));
+    if (kept.length < left.length || example === undefined) example = days.example ?? example;
     left = kept;
   }
   if (left.length === 1 || example === undefined || (left.length === 3 && /[A-Za-z]{3}/.test(example)))
@@ -206,14 +194,9 @@ function datesOf(days: readonly string[], questions: CsvQuestion[]): DateOrder |
   return undefined;
 }
 
-function decimalOf(amounts: readonly string[], questions: CsvQuestion[]): DecimalWord | undefined {
-  const told = new Set<DecimalWord>();
-  let unclear: string | undefined;
-  for (const amount of amounts) {
-    const { possible, asks } = decimalsOf(amount);
-    if (possible.length === 1) told.add(possible[0]!);
-    if (asks) unclear ??= amount;
-  }
+function decimalOf(columns: readonly SurveyedAmounts[], questions: CsvQuestion[]): DecimalWord | undefined {
+  const told = new Set(columns.flatMap((one) => [...one.told]));
+  const unclear = columns.flatMap((one) => one.unclear ?? []).sort((a, b) => a.line - b.line)[0]?.text;
   if (told.size === 1) return [...told][0];
   if (told.size === 2)
     questions.push({ key: 'decimal', text: 'Say the decimal mark: this file has comma and point.' });
@@ -223,35 +206,25 @@ function decimalOf(amounts: readonly string[], questions: CsvQuestion[]): Decima
 }
 
 function signOf(
-  table: CsvTable,
+  { names, survey }: CsvTable,
   columns: CsvColumns,
-  decimal: DecimalWord | undefined,
   questions: CsvQuestion[],
 ): SignWord | undefined {
   const isSplit = Boolean(columns.debit && columns.credit);
   if (!columns.amount) return isSplit ? 'columns' : undefined;
-  const [place, markPlace] = [columns.amount, columns.mark].map((names) =>
-    table.names.indexOf(names?.[0] ?? ''),
-  );
-  const amounts = table.rows.flatMap(({ cells }) => {
-    const written = cells[place!] ?? '';
-    const amount = decimal ? csvAmount(written, decimal) : readEither(written);
-    return amount ? [{ ...amount, mark: markOf(cells[markPlace!] || amount.mark) }] : [];
-  });
-  const moving = amounts.filter(({ minor }) => minor !== 0);
-  const isOut = ({ isNegative, isBracketed }: (typeof moving)[number]) => isNegative || isBracketed;
-  const negative = moving.some((one) => one.isNegative);
-  const bracketed = moving.some((one) => one.isBracketed);
-  const areMarked = amounts.length > 0 && amounts.every(({ mark }) => mark !== undefined);
-  const differs = moving.some((one) => one.mark !== undefined && isOut(one) !== (one.mark === 'debit'));
+  const amounts = survey.amounts(names.indexOf(columns.amount[0]!));
+  const marks = amounts?.marks.get(names.indexOf(columns.mark?.[0] ?? ''));
+  const [negative, bracketed] = [amounts?.isNegative ?? false, amounts?.isBracketed ?? false];
+  const count = amounts?.count ?? 0;
+  const areMarked = count > 0 && (marks?.areAll ?? false);
   const found = [
     negative && 'signed',
     bracketed && 'brackets',
     !negative && !bracketed && areMarked && 'mark',
   ].filter((one) => one !== false);
-  if (found.length === 1 && (found[0] === 'mark' || !differs)) return found[0] as SignWord;
+  if (found.length === 1 && (found[0] === 'mark' || !marks?.differ)) return found[0] as SignWord;
   if (found.length === 0 && isSplit) return 'columns';
-  if (found.length === 0 && amounts.length === 0) return 'signed';
+  if (found.length === 0 && count === 0) return 'signed';
   const why =
     found.length === 0
       ? 'no amount of this file has a minus, brackets or a mark'

@@ -10,51 +10,64 @@ import type { StatementFault } from './statement.ts';
 type More = Extract<RowRead, { kind: 'more' }> & { at: number };
 
 /** A row with a day and an amount, and the rows below that go on with it. */
-export type CsvEntry = Extract<RowRead, { kind: 'line' }> & { more: More[] };
+export type CsvEntry = Extract<RowRead, { kind: 'line' }> & { more: readonly More[] };
 
-export interface CsvEntries {
-  lines: CsvEntry[];
+/** What the rows of a table say beside their entries. */
+export interface CsvRowsSaid {
   faults: StatementFault[];
   notes: StatementFault[];
   /** Balances in rows of their own, in hundredths. */
   told: Partial<Record<'opening' | 'closing', number>>;
 }
 
-/** Everything that the rows of a table say. */
-export function rowsRead(table: CsvTable, layout: CsvLayout): CsvEntries {
+/** Hands on each entry of a table. Returns what else its rows say, and the table as all of them tell it. */
+export function readRows(
+  table: CsvTable,
+  layout: CsvLayout,
+  take: (entry: CsvEntry) => void,
+): { said: CsvRowsSaid; whole: CsvTable } {
   const read = rowReader(layout, table.names);
-  const found: CsvEntries = { lines: [], faults: [], notes: [], told: {} };
+  const said: CsvRowsSaid = { faults: [], notes: [], told: {} };
   const voided = new Map<string, number>();
   /** Words that are a footer unless a line follows. */
   let words: StatementFault[] = [];
+  let hasLine = false;
   /** The entry that the next row may go on with. */
   let open: CsvEntry | undefined;
-  for (const row of table.rows) {
+  const close = () => {
+    if (open) take(open);
+    open = undefined;
+  };
+  const whole = table.eachRow((row) => {
     const one = read(row);
     if (one.kind === 'line') {
-      open = { ...one, more: [] };
-      found.lines.push(open);
-      found.faults.push(...words.map(leftOut));
+      close();
+      hasLine = true;
+      open = { ...one, more: NO_MORE };
+      if (words.length > 0) said.faults.push(...words.map(leftOut));
       words = [];
-    } else if (one.kind === 'more' && open) open.more.push({ ...one, at: row.line });
+    } else if (one.kind === 'more' && open) open.more = [...open.more, { ...one, at: row.line }];
     else {
-      open = undefined;
-      if (one.kind === 'fault') found.faults.push({ line: row.line, text: one.text });
-      else if (one.kind === 'balance' && one.minor !== undefined) found.told[one.which] = one.minor;
+      close();
+      if (one.kind === 'fault') said.faults.push({ line: row.line, text: one.text });
+      else if (one.kind === 'balance' && one.minor !== undefined) said.told[one.which] = one.minor;
       else if (one.kind === 'void') voided.set(one.status, (voided.get(one.status) ?? 0) + 1);
       else if (one.kind === 'words' || one.kind === 'more') words.push({ line: row.line, text: one.text });
     }
-    found.faults.push(...swallowed(row, table, layout, read));
-  }
-  if (words.length > 0 && found.lines.length > 0) found.notes.push(footer(words));
-  else found.faults.push(...words.map(leftOut));
+    if (row.inner) said.faults.push(...swallowed(row, table, layout, read));
+  });
+  close();
+  if (words.length > 0 && hasLine) said.notes.push(footer(words));
+  else said.faults.push(...words.map(leftOut));
   for (const [status, count] of voided)
-    found.notes.push({
+    said.notes.push({
       line: 0,
       text: `Rows that moved no money are left out: ${count} with the status "${status}".`,
     });
-  return found;
+  return { said, whole };
 }
+
+const NO_MORE: readonly More[] = [];
 
 /** Characters of a text that is shown. */
 const SHOWN = 60;

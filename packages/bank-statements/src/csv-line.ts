@@ -1,16 +1,22 @@
 // Reads one row of a CSV table as a line of a statement.
-import type { CsvLayout, CsvRole } from './csv-layout.ts';
+import { CSV_ROLES, type CsvLayout, type CsvRole } from './csv-layout.ts';
 import type { CsvRow } from './csv-rows.ts';
 import { type CsvAmount, csvAmount, csvDay, markOf } from './csv-values.ts';
-import { balanceWord, isPendingWord, statusOf } from './csv-words.ts';
+import { balanceWord, isPendingWord, type StatusMeaning, statusOf } from './csv-words.ts';
 import type { LineRead } from './fingerprint.ts';
 import { RETURNED } from './mt940-information.ts';
-import type { StatementAccount } from './statement.ts';
+import type { StatementAccount, StatementLine } from './statement.ts';
 import { currencyCode, folded, ibanOf, present, referenceOf } from './values.ts';
 
 /** What a row is. */
 export type RowRead =
-  | { kind: 'line'; line: LineRead; own: StatementAccount; balanceMinor?: number; chargesMinor: number }
+  | {
+      kind: 'line';
+      line: LineRead;
+      own: StatementAccount;
+      balanceMinor: number | undefined;
+      chargesMinor: number;
+    }
   | { kind: 'balance'; which: 'opening' | 'closing'; minor: number | undefined }
   /** A row that moved no money, or is empty. */
   | { kind: 'none' }
@@ -22,49 +28,98 @@ export type RowRead =
   | { kind: 'words'; text: string }
   | { kind: 'fault'; text: string };
 
-/** The cells of a row by their roles. */
+/** The cells of a row by their roles, and what stood in rows before: days and accounts repeat. */
 class Cells {
-  readonly #cells: readonly string[];
-  readonly #places: ReadonlyMap<CsvRole, readonly number[]>;
+  cells: readonly string[] = [];
+  readonly #places: Record<CsvRole, readonly number[]>;
+  readonly #layout: CsvLayout;
+  readonly #days = new Map<string, string | undefined>();
+  readonly #statuses = new Map<string, string | undefined>();
+  readonly #accounts = new Map<string, string | undefined>();
 
-  constructor(cells: readonly string[], places: ReadonlyMap<CsvRole, readonly number[]>) {
-    this.#cells = cells;
-    this.#places = places;
+  constructor(layout: CsvLayout, names: readonly string[]) {
+    this.#layout = layout;
+    const places = Object.keys(CSV_ROLES).map((role) => [
+      role,
+      (layout.columns[role as CsvRole] ?? [])
+        .map((name) => names.indexOf(name))
+        .filter((place) => place >= 0),
+    ]);
+    this.#places = Object.fromEntries(places);
   }
 
   all(role: CsvRole): string[] {
-    return (this.#places.get(role) ?? [])
-      .map((place) => this.#cells[place] ?? '')
-      .filter((cell) => cell !== '');
+    const found: string[] = [];
+    for (const place of this.#places[role]) {
+      const cell = this.cells[place];
+      if (cell) found.push(cell);
+    }
+    return found;
   }
 
   one(role: CsvRole): string | undefined {
-    return this.all(role)[0];
+    for (const place of this.#places[role]) {
+      const cell = this.cells[place];
+      if (cell) return cell;
+    }
+    return undefined;
   }
+
+  /** The texts of a role, each with single spaces. */
+  joined(role: CsvRole, by: string): string {
+    let text = '';
+    for (const cell of this.all(role)) text = text === '' ? folded(cell)! : `${text}${by}${folded(cell)}`;
+    return text;
+  }
+
+  day(written: string): string | undefined {
+    return remembered(this.#days, written, (text) => csvDay(text, this.#layout.dates));
+  }
+
+  status(written: string): StatusMeaning | undefined {
+    const read = (text: string) => this.#layout.statuses?.[text] ?? statusOf(text);
+    return remembered(this.#statuses, written, read) as StatusMeaning | undefined;
+  }
+
+  account(written: string): string | undefined {
+    return remembered(this.#accounts, written, (text) => ibanOf(text) ?? referenceOf(text));
+  }
+}
+
+/** Texts that are remembered with what they were read as. */
+const REMEMBERED_MAXIMUM = 2000;
+
+function remembered(
+  known: Map<string, string | undefined>,
+  written: string,
+  read: (text: string) => string | undefined,
+): string | undefined {
+  const found = known.get(written);
+  if (found !== undefined || known.has(written)) return found;
+  if (known.size >= REMEMBERED_MAXIMUM) known.clear();
+  const value = read(written);
+  known.set(written, value);
+  return value;
 }
 
 /** Reads rows with this layout, whose columns have these names. */
 export function rowReader(layout: CsvLayout, names: readonly string[]): (row: CsvRow) => RowRead {
-  const places = new Map(
-    Object.entries(layout.columns).map(([role, columns]) => [
-      role as CsvRole,
-      columns.map((name) => names.indexOf(name)).filter((place) => place >= 0),
-    ]),
-  );
+  const row = new Cells(layout, names);
   return ({ cells, line }) => {
     if (cells.every((cell) => cell === '')) return { kind: 'none' };
-    if (cells.slice(names.length).some((cell) => cell !== ''))
-      return { kind: 'fault', text: 'This row is left out: it has more cells than there are columns.' };
-    const row = new Cells(cells, places);
+    for (let place = names.length; place < cells.length; place++)
+      if (cells[place] !== '')
+        return { kind: 'fault', text: 'This row is left out: it has more cells than there are columns.' };
+    row.cells = cells;
     return balanceRow(cells, row, layout) ?? wordsRow(cells, row, layout) ?? lineOf(row, line, layout);
   };
 }
 
 /** A row that tells a balance in place of a movement: its first cell says so, or one where no text and no name stand beside. */
 function balanceRow(cells: readonly string[], row: Cells, layout: CsvLayout): RowRead | undefined {
+  if (!cells.some((cell) => balanceWord(cell) !== undefined)) return undefined;
   const words = cells.filter((cell) => balanceWord(cell) !== undefined);
-  const word = words[0];
-  if (word === undefined) return undefined;
+  const word = words[0]!;
   const isFirst = cells.find((cell) => cell !== '') === word;
   const beside = (['text', 'name', 'payer', 'payee'] as const).flatMap((role) => row.all(role));
   if (!isFirst && beside.some((cell) => !words.includes(cell))) return undefined;
@@ -77,11 +132,16 @@ const MONEY = ['amount', 'debit', 'credit'] as const;
 
 /** A row that goes on with the one above, or a footer: it names neither a day nor an amount. */
 function wordsRow(cells: readonly string[], row: Cells, layout: CsvLayout): RowRead | undefined {
-  if (MONEY.some((role) => row.one(role) !== undefined)) return undefined;
+  for (const role of MONEY) if (row.one(role) !== undefined) return undefined;
   const filled = cells.filter((cell) => cell !== '');
   if (row.one('day') === undefined && row.one('value') === undefined) {
     const part = optionalAmount(row.one('part'), layout);
-    const { text, references, counterparty } = wordsOf(row, 'credit');
+    const words: Words = {
+      ...{ direction: 'credit', references: {}, counterparty: {}, isReversal: false },
+      text: row.joined('text', '\n'),
+    };
+    addWords(words, row);
+    const { text, references, counterparty } = words;
     if (part === null || (text === '' && part === undefined))
       return { kind: 'words', text: filled.join(' ') };
     return {
@@ -91,21 +151,22 @@ function wordsRow(cells: readonly string[], row: Cells, layout: CsvLayout): RowR
       words: { references, counterparty },
     };
   }
-  const isDay = csvDay(row.one('day') ?? '', layout.dates) !== undefined;
+  const isDay = row.day(row.one('day') ?? '') !== undefined;
   return !isDay && filled.length === 1 ? { kind: 'words', text: filled[0]! } : undefined;
 }
 
 function lineOf(row: Cells, at: number, layout: CsvLayout): RowRead {
   const fault = (why: string): RowRead => ({ kind: 'fault', text: `This row is left out: ${why}.` });
   const said = row.one('status');
-  const status = said === undefined ? undefined : (layout.statuses?.[said] ?? statusOf(said));
+  const status = said === undefined ? undefined : row.status(said);
   if (status === 'void') return { kind: 'void', status: said! };
   if (said !== undefined && status === undefined) return fault(`the status "${said}" is not known`);
   const amount = signedAmountOf(row, layout);
   if (typeof amount === 'string') return fault(amount);
   const written = row.one('day');
-  const bookingDay = written === undefined ? undefined : csvDay(written, layout.dates);
-  const valueDay = csvDay(row.one('value') ?? '', layout.dates);
+  const bookingDay = written === undefined ? undefined : row.day(written);
+  const valueWritten = row.one('value');
+  const valueDay = valueWritten === undefined ? undefined : row.day(valueWritten);
   const isUnbooked =
     bookingDay === undefined && (written === undefined ? valueDay !== undefined : isPendingWord(written));
   const isPending = status === 'pending' || isUnbooked;
@@ -118,46 +179,51 @@ function lineOf(row: Cells, at: number, layout: CsvLayout): RowRead {
   if (charges === null) return fault(`the charges "${row.one('charges')}" cannot be read`);
   if (balance === null && !isPending) return fault(`the balance "${row.one('balance')}" cannot be read`);
   const direction = amount.minor < 0 ? 'debit' : 'credit';
+  // Members are added in one order: engines are several times as fast with objects of one shape.
+  const line = { position: 0, at } as StatementLine;
+  if (bookingDay !== undefined) line.bookingDay = bookingDay;
+  if (valueDay !== undefined) line.valueDay = valueDay;
+  line.amountMinor = Math.abs(amount.minor);
+  line.currency = currency;
+  line.direction = direction;
+  line.status = isPending ? 'pending' : 'booked';
+  line.isReversal = false;
+  line.references = {};
+  line.text = row.joined('text', '\n');
+  line.counterparty = {};
+  line.fingerprint = '';
+  addWords(line, row);
+  if (charges) line.chargesMinor = Math.abs(charges);
+  const own = row.all('own');
+  const ownAccount = own.length === 0 ? NO_ACCOUNT : ownOf(own);
   return {
     kind: 'line',
-    own: ownOf(row.all('own')),
+    own: ownAccount,
     chargesMinor: charges ?? 0,
-    ...(typeof balance === 'number' && { balanceMinor: balance }),
-    line: {
-      at,
-      ...present({ bookingDay, valueDay }),
-      amountMinor: Math.abs(amount.minor),
-      currency,
-      direction,
-      status: isPending ? 'pending' : 'booked',
-      ...wordsOf(row, direction),
-      ...(charges ? { chargesMinor: Math.abs(charges) } : {}),
-    },
+    balanceMinor: balance ?? undefined,
+    line,
   };
 }
 
-/** What the bank wrote for people, and its references. */
-function wordsOf(row: Cells, direction: LineRead['direction']) {
+const NO_ACCOUNT: StatementAccount = {};
+
+/** Adds what the bank wrote for people, and its references. */
+function addWords(line: Words, row: Cells): void {
   const code = folded(row.all('code').join(' '));
-  const text = row.all('text').map((cell) => folded(cell)!);
-  const parties = direction === 'credit' ? row.all('payer') : row.all('payee');
-  const account = row.one('account');
-  return {
-    isReversal: RETURNED.test([code, ...text].join('\n')),
-    references: present({
-      creditor: referenceOf(row.one('creditor')),
-      endToEnd: referenceOf(row.one('endToEnd')),
-      mandate: referenceOf(row.one('mandate')),
-      bank: referenceOf(row.one('bank')),
-    }),
-    text: text.join('\n'),
-    counterparty: present({
-      name: folded((parties.length > 0 ? parties : row.all('name')).join(' ')),
-      account: ibanOf(account) ?? referenceOf(account),
-    }),
-    ...present({ code }),
-  };
+  for (const role of ['creditor', 'endToEnd', 'mandate', 'bank'] as const) {
+    const reference = referenceOf(row.one(role));
+    if (reference !== undefined) line.references[role] = reference;
+  }
+  const name = row.joined(line.direction === 'credit' ? 'payer' : 'payee', ' ') || row.joined('name', ' ');
+  if (name !== '') line.counterparty.name = name;
+  const written = row.one('account');
+  const account = written === undefined ? undefined : row.account(written);
+  if (account !== undefined) line.counterparty.account = account;
+  line.isReversal = RETURNED.test(code === undefined ? line.text : `${code}\n${line.text}`);
+  if (code !== undefined) line.code = code;
 }
+
+type Words = Pick<LineRead, 'direction' | 'references' | 'counterparty' | 'text' | 'isReversal' | 'code'>;
 
 /** Hundredths with their sign and the currency beside, or what is wrong. */
 function signedAmountOf(row: Cells, layout: CsvLayout): { minor: number; currency?: string } | string {

@@ -3,7 +3,8 @@ import { contentFit, isAmount, isDay } from './csv-columns.ts';
 import { areEnough, columnNames, columnsByName, isKnownName } from './csv-headers.ts';
 import { CSV_MARKS, type CsvColumns, type CsvLayout, type PartialLayout } from './csv-layout.ts';
 import { csvProfileOf } from './csv-profiles.ts';
-import { type CsvRow, csvRows, isBlank } from './csv-rows.ts';
+import { type CsvRow, csvRows, eachRow, isBlank } from './csv-rows.ts';
+import { CsvSurvey, SAMPLE_ROWS } from './csv-survey.ts';
 import { StatementRefused } from './refusal.ts';
 
 export interface CsvTable extends Pick<CsvLayout, 'delimiter' | 'quote'> {
@@ -13,7 +14,12 @@ export interface CsvTable extends Pick<CsvLayout, 'delimiter' | 'quote'> {
   headerLine: number | undefined;
   /** Rows above the names. */
   preamble: CsvRow[];
-  rows: CsvRow[];
+  /** The first rows below. */
+  sample: CsvRow[];
+  /** What stands in each column of the rows that were looked at. */
+  survey: CsvSurvey;
+  /** Hands on each row below. Returns the table as all of them tell it. */
+  eachRow(take: (row: CsvRow) => void): CsvTable;
   profile: ReturnType<typeof csvProfileOf>;
   /** What the columns hold by their names, or by what stands in them. */
   columns: CsvColumns;
@@ -28,18 +34,79 @@ const START_CHARACTERS = 64 * 1024;
 /** Profiles are above everything that is known by its names alone. */
 const PROFILE_SCORE = 1000;
 
-interface Found extends Omit<CsvTable, 'rows' | 'preamble' | 'delimiter' | 'quote' | 'headerLine'> {
+interface Found extends Pick<CsvTable, 'names' | 'profile' | 'columns' | 'isNamed'> {
   /** Where the names stand among the rows; -1 if the file has none. */
   place: number;
   score: number;
 }
 
-/** The table of a file; undefined for a text that is none. Throws `StatementRefused` for quotation marks that are not closed. */
-export function csvTable(text: string, chosen: PartialLayout): CsvTable | undefined {
+/** A text that can be read again from its beginning. */
+export interface TextSource {
+  pieces(): Iterable<string>;
+}
+
+/** Characters that are looked at for the names and the marks. */
+const HEAD_CHARACTERS = 1_000_000;
+
+/** At least so many of the first characters, or all. */
+export function headOf(source: TextSource, characters: number): string {
+  let head = '';
+  for (const piece of source.pieces()) {
+    head += piece;
+    if (head.length >= characters) break;
+  }
+  return head;
+}
+
+/**
+ * The table of a file, as far as its first rows tell; undefined for a text that is none. `known`: layouts of other exports, whose columns
+ * are looked at as well. Throws `StatementRefused` for quotation marks that are not closed.
+ */
+export function csvTable(
+  source: TextSource,
+  chosen: PartialLayout,
+  known: readonly CsvColumns[] = [],
+): CsvTable | undefined {
+  const head = headOf(source, HEAD_CHARACTERS);
+  const found = foundIn(head, chosen);
+  if (!found) return undefined;
+  const { place, score, head: rows, ...table } = found;
+  const sample = csvRows(head, table, place + 1 + SAMPLE_ROWS).slice(place + 1);
+  const columns = [table.columns, table.profile?.layout.columns ?? {}, chosen.columns, ...known];
+  const newSurvey = () => new CsvSurvey(table.names, sample, columns);
+  const ofSurvey = (survey: CsvSurvey): CsvTable => ({
+    ...table,
+    ...(survey.width > table.names.length && { names: columnNames(table.names, survey.width) }),
+    headerLine: rows[place]?.line,
+    preamble: rows.slice(0, Math.max(0, place)),
+    ...{ sample, survey },
+    eachRow(take) {
+      const whole = newSurvey();
+      let behind = place + 1;
+      eachRow(source.pieces(), table, (row) => {
+        if (behind > 0) behind--;
+        else {
+          whole.add(row);
+          take(row);
+        }
+        return true;
+      });
+      return ofSurvey(whole);
+    },
+  });
+  const survey = newSurvey();
+  for (const row of sample) survey.add(row);
+  return ofSurvey(survey);
+}
+
+/** The first rows of a file, and what was found in them. */
+type FoundIn = Found & Pick<CsvLayout, 'delimiter' | 'quote'> & { head: CsvRow[] };
+
+function foundIn(text: string, chosen: PartialLayout): FoundIn | undefined {
   const delimiters = chosen.delimiter
     ? [chosen.delimiter]
     : (Object.keys(CSV_MARKS.delimiter) as CsvLayout['delimiter'][]);
-  let best: (Found & Pick<CsvLayout, 'delimiter' | 'quote'>) | undefined;
+  let best: FoundIn | undefined;
   let refused: StatementRefused | undefined;
   const start = text.slice(0, START_CHARACTERS);
   for (const delimiter of delimiters.filter((one) => start.includes(CSV_MARKS.delimiter[one]))) {
@@ -48,7 +115,7 @@ export function csvTable(text: string, chosen: PartialLayout): CsvTable | undefi
     try {
       csvRows(text, { delimiter, quote }, HEAD_ROWS, head);
       const found = byChoice(head, chosen) ?? byNames(head) ?? byContent(head);
-      if (found && found.score > (best?.score ?? 0)) best = { ...found, delimiter, quote };
+      if (found && found.score > (best?.score ?? 0)) best = { ...found, delimiter, quote, head };
     } catch (error) {
       if (!(error instanceof StatementRefused)) throw error;
       // A text that is no table has quotation marks as well.
@@ -56,27 +123,7 @@ export function csvTable(text: string, chosen: PartialLayout): CsvTable | undefi
     }
   }
   if (!best && refused) throw refused;
-  if (!best) return undefined;
-  const { place, score, ...table } = best;
-  const all = csvRows(text, table);
-  const rows = all.slice(place + 1);
-  const width = widthOf(rows);
-  return {
-    ...table,
-    ...(width > table.names.length && { names: columnNames(table.names, width) }),
-    headerLine: all[place]?.line,
-    preamble: all.slice(0, Math.max(0, place)),
-    rows,
-  };
-}
-
-/** The number of cells of most rows, up to the last one that is not empty: banks leave names out at the end. */
-function widthOf(rows: readonly CsvRow[]): number {
-  const widths = rows
-    .filter((row) => !isBlank(row))
-    .map(({ cells }) => cells.findLastIndex((cell) => cell !== '') + 1)
-    .sort((a, b) => a - b);
-  return widths[Math.floor(widths.length / 2)] ?? 0;
+  return best;
 }
 
 /** Single quotation marks, if cells of the first rows stand between such and none between double ones. */

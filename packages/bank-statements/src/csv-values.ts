@@ -109,18 +109,31 @@ const MINUS = /[\u2212\u2013\u2012]/g;
 /** Longer texts are no amounts. The expression above takes the fifth power of the length of what it refuses. */
 const AMOUNT_MAXIMUM = 40;
 
-/** Most amounts are written without groups and currency: they need no expression of all the others. */
-const PLAIN = /^(-)?(\d{1,12})(?:([.,])(\d\d))?$/;
+/** An amount that is written in digits alone, with a minus and two decimals at most: most are, and need no expression. */
+export function plainAmount(written: string): (CsvAmount & { decimal?: DecimalWord }) | undefined {
+  const isNegative = written.charCodeAt(0) === 0x2d;
+  const start = isNegative ? 1 : 0;
+  const end = written.length;
+  const mark = end - start > 3 ? written.charCodeAt(end - 3) : 0;
+  const decimal = mark === 0x2c ? 'comma' : mark === 0x2e ? 'point' : undefined;
+  const whole = decimal === undefined ? end : end - 3;
+  if (whole === start || whole - start > 12) return undefined;
+  let minor = 0;
+  for (let at = start; at < end; at++) {
+    if (at === whole) continue;
+    const digit = written.charCodeAt(at) - 0x30;
+    if (digit < 0 || digit > 9) return undefined;
+    minor = minor * 10 + digit;
+  }
+  return decimal === undefined
+    ? { minor: minor * 100, isNegative, isBracketed: false }
+    : { minor, isNegative, isBracketed: false, decimal };
+}
 
 /** Digits without their groups, and hundredths, or undefined for what is no amount with this decimal mark. Whole numbers need none. */
 export function csvAmount(written: string, decimal: DecimalWord = 'comma'): CsvAmount | undefined {
-  const plain = PLAIN.exec(written);
-  if (plain && (plain[3] === undefined || (plain[3] === ',') === (decimal === 'comma')))
-    return {
-      minor: Number(plain[2]) * 100 + Number(plain[4] ?? 0),
-      isNegative: plain[1] !== undefined,
-      isBracketed: false,
-    };
+  const plain = plainAmount(written);
+  if (plain && (plain.decimal ?? decimal) === decimal) return plain;
   const text = written.replace(SPACE, ' ').replace(/ {2,}/g, ' ').replace(MINUS, '-').trim();
   const found = text.length > AMOUNT_MAXIMUM ? null : AMOUNT.exec(text);
   if (!found) return undefined;
@@ -153,8 +166,8 @@ function grouped(text: string, decimalMark: '.' | ','): number | undefined {
 
 /** The decimal marks with which a text is an amount. Both, if both give the same amount; `asks` if they give different ones. */
 export function decimalsOf(text: string): { possible: readonly DecimalWord[]; asks: boolean } {
-  const plain = PLAIN.exec(text)?.[3];
-  if (plain !== undefined) return { possible: [plain === ',' ? 'comma' : 'point'], asks: false };
+  const plain = plainAmount(text)?.decimal;
+  if (plain !== undefined) return { possible: [plain], asks: false };
   const comma = csvAmount(text, 'comma');
   const point = csvAmount(text, 'point');
   if (comma && point) return { possible: ['comma', 'point'], asks: comma.minor !== point.minor };

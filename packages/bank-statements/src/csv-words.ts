@@ -38,6 +38,8 @@ const BALANCE_WORDS =
   alternatives(`(?:anfangs|end|schluss)?saldo|(?:alter|neuer|letzter) (?:kontostand|saldo)|kontostand|summe|total|totale|totaux|somme|
   (?:opening|closing) balance|solde (?:initial|final)|saldo (?:iniziale|finale|inicial|final|anterior|vortrag)`);
 const BALANCE = new RegExp(`^(?:${BALANCE_WORDS})\\b${BALANCE_TAIL}$`, 'i');
+/** First letters of the words above. Nearly every cell begins with another sign. */
+const BALANCE_INITIALS = 'aceklnost';
 const OPENING =
   /^(?:anfangssaldo|alter (?:kontostand|saldo)|opening balance|solde initial|saldo (?:ini|anterior|vortrag))/i;
 
@@ -57,6 +59,6 @@ export const isPendingWord = (text: string): boolean => statusOf(text) === 'pend
 
 /** Whether a cell names a balance, and which. */
 export function balanceWord(cell: string): 'opening' | 'closing' | undefined {
-  if (!BALANCE.test(cell)) return undefined;
+  if (!BALANCE_INITIALS.includes(cell.charAt(0).toLowerCase()) || !BALANCE.test(cell)) return undefined;
   return OPENING.test(cell) ? 'opening' : 'closing';
 }

@@ -1,16 +1,16 @@
 // Reads CSV: finds the table and how it is written, asks what cannot be told, and makes statements of its rows.
 import { isValidIBAN } from 'ibantools';
 import { balanceFaults } from './balance.ts';
-import { runningBalance } from './csv-balance.ts';
+import { BalanceRows } from './csv-balance.ts';
 import { type CsvQuestion, detectLayout } from './csv-detect.ts';
-import { type CsvEntries, type CsvEntry, partsOf, rowsRead } from './csv-entries.ts';
+import { type CsvEntry, type CsvRowsSaid, partsOf, readRows } from './csv-entries.ts';
 import { type CsvLayout, mergedLayout, type PartialLayout, type RememberedLayout } from './csv-layout.ts';
 import { ownOf } from './csv-line.ts';
-import { type CsvTable, csvTable } from './csv-table.ts';
+import { type CsvTable, csvTable, type TextSource } from './csv-table.ts';
 import { sha256Of } from './digest.ts';
 import type { Encoding } from './encodings.ts';
-import { numbered } from './fingerprint.ts';
-import type { Balance, Statement, StatementAccount } from './statement.ts';
+import { LineNumbering } from './fingerprint.ts';
+import type { Balance, Statement, StatementAccount, StatementFault, TakeLine } from './statement.ts';
 import { present } from './values.ts';
 
 /** What is known beside the file. */
@@ -48,28 +48,58 @@ export interface CsvSeen {
 
 const SAMPLE_ROWS = 5;
 
-/** The statements of a file and how it was read; no statement if there are questions. Undefined for a text that is no table of money. */
+/**
+ * The statements of a file, without their lines, and how it was read; no statement if there are questions. Undefined for a text that is no
+ * table of money. Each line is handed to `take` with the number of its statement in `places`; lines with another one do not count.
+ */
 export function readCsv(
-  text: string,
+  source: TextSource,
   file: string,
-  options: ReadOptions = {},
-): { statements: Statement[]; seen: CsvSeen } | undefined {
-  const { choices = { columns: {} } } = options;
-  const table = csvTable(text, choices);
-  if (!table) return undefined;
+  options: ReadOptions,
+  take: TakeLine,
+): (Omit<CsvRead, 'whole'> & { seen: CsvSeen }) | undefined {
+  const { choices = { columns: {} }, remembered = [] } = options;
+  const known = remembered.flatMap(({ layout }) => layout.columns ?? []);
+  const beginning = csvTable(source, choices, known);
+  if (!beginning) return undefined;
+  let table: CsvTable = beginning;
+  let seen = seenIn(table, file, options);
+  // The first rows nearly always tell how the others are read. If all of them tell otherwise, they are read once more.
+  for (let first = 0, isWhole = false; ; ) {
+    const isRead = seen.questions.length === 0;
+    const reading = { account: seen.readAs, file, first, take };
+    const found: CsvRead | undefined = isRead
+      ? statementsOf(table, seen.layout as CsvLayout, reading)
+      : undefined;
+    const before = JSON.stringify(seen);
+    if (!isWhole) {
+      table = found?.whole ?? table.eachRow(() => {});
+      seen = seenIn(table, file, options);
+      isWhole = true;
+    }
+    const { readAs, ...shown } = seen;
+    if (before === JSON.stringify(seen))
+      return { statements: found?.statements ?? [], places: found?.places ?? [], seen: shown };
+    first += found?.statements.length ?? 0;
+  }
+}
+
+/** How a table is read by what is known of it so far. `readAs`: the account of rows that name none. */
+function seenIn(table: CsvTable, file: string, options: ReadOptions): CsvSeen & { readAs: StatementAccount } {
+  const { choices = { columns: {} }, remembered = [] } = options;
   const shape = sha256Of(JSON.stringify(table.names), 16);
   const named = namedAccount(table, mergedLayout({ columns: table.columns }, choices));
   const chosen = options.account === undefined ? {} : ownOf([options.account]);
   const account = Object.keys(named).length > 0 ? named : chosen;
-  const known = rememberedFor(options.remembered ?? [], shape, account);
+  const before = rememberedFor(remembered, shape, account);
   const { layout, questions } = detectLayout(
     table,
-    mergedLayout(known?.layout ?? { columns: {} }, choices),
+    mergedLayout(before?.layout ?? { columns: {} }, choices),
     currencyOf(account, options.accounts ?? []),
   );
-  const seen: CsvSeen = {
+  return {
     ...{ file, shape, names: table.names, headerLine: table.headerLine },
-    sample: table.rows
+    sample: table.sample
       .filter(({ cells }) => cells.some((cell) => cell !== ''))
       .slice(0, SAMPLE_ROWS)
       .map(({ cells }) => cells),
@@ -77,13 +107,12 @@ export function readCsv(
       layout,
       profile: table.profile?.name,
       isExact: table.profile?.isExact ?? false,
-      isRemembered: known?.account === nameOf(account) && known !== undefined,
+      isRemembered: before?.account === nameOf(account) && before !== undefined,
       questions,
       account: named,
     },
+    readAs: account,
   };
-  const statements = questions.length > 0 ? [] : statementsOf(table, layout as CsvLayout, account, file);
-  return { statements, seen };
 }
 
 const nameOf = ({ iban, other }: StatementAccount) => iban ?? other;
@@ -115,10 +144,10 @@ function rememberedFor(
     : fitting.find((one) => one.account === name);
 }
 
-/** The own account of the first row, else the only IBAN above the table. */
-function namedAccount({ names, rows, preamble }: CsvTable, { columns }: PartialLayout): StatementAccount {
+/** The own account of the first row that has one, else the only IBAN above the table. */
+function namedAccount({ names, sample, preamble }: CsvTable, { columns }: PartialLayout): StatementAccount {
   const places = (columns.own ?? []).map((name) => names.indexOf(name));
-  for (const { cells } of places.length > 0 ? rows : []) {
+  for (const { cells } of places.length > 0 ? sample : []) {
     const own = ownOf(places.map((place) => cells[place] ?? '').filter((cell) => cell !== ''));
     if (own.iban !== undefined || own.other !== undefined) return own;
   }
@@ -131,81 +160,112 @@ function ibanIn(cell: string): string | undefined {
   return found !== undefined && isValidIBAN(found) ? found : undefined;
 }
 
+/** Statements without their lines, the numbers with which those were handed on, and the table as all its rows tell it. */
+interface CsvRead {
+  statements: Statement[];
+  places: number[];
+  whole: CsvTable;
+}
+
 /** A statement for each account and currency. One without lines, if the table has none. */
 function statementsOf(
   table: CsvTable,
   layout: CsvLayout,
-  account: StatementAccount,
-  file: string,
-): Statement[] {
-  const { lines, faults, notes, told } = rowsRead(table, layout);
-  const accountOf = ({ own }: CsvEntry) =>
-    own.iban !== undefined || own.other !== undefined ? own : account;
-  const groups = new Map<string, CsvEntry[]>();
-  for (const one of lines) {
-    const key = JSON.stringify([accountOf(one), one.line.currency]);
-    const group = groups.get(key);
-    if (group) group.push(one);
-    else groups.set(key, [one]);
-  }
-  if (groups.size === 0)
-    return [
-      {
-        format: 'csv',
-        file,
-        account: { ...account, ...present({ currency: layout.currency }) },
-        lines: [],
-        faults,
-        ...(notes.length > 0 && { notes }),
-      },
-    ];
-  return [...groups.values()].map((group, index) => {
-    const own = { ...accountOf(group[0]!), currency: group[0]!.line.currency };
-    return statementOf(group, own, {
-      file,
-      faults: index === 0 ? faults : [],
-      notes: index === 0 ? notes : [],
-      told: groups.size === 1 ? told : {},
-    });
+  { account, file, first, take }: { account: StatementAccount; file: string; first: number; take: TakeLine },
+): CsvRead {
+  const groups = new Map<string, Group>();
+  let group: Group | undefined;
+  const { said, whole } = readRows(table, layout, (entry) => {
+    const { own, line } = entry;
+    const named = own.iban !== undefined || own.other !== undefined ? own : account;
+    if (!group?.isOf(named, line.currency)) {
+      const key = JSON.stringify([named, line.currency]);
+      group = groups.get(key) ?? new Group({ ...named, currency: line.currency }, first + groups.size, take);
+      groups.set(key, group);
+    }
+    group.add(entry);
   });
+  const { faults, notes } = said;
+  const nothing: CsvRowsSaid = { faults: [], notes: [], told: {} };
+  const statements = [...groups.values()].map((one, index) =>
+    one.statement(file, {
+      ...(index === 0 ? said : nothing),
+      told: groups.size === 1 ? said.told : {},
+    }),
+  );
+  if (statements.length === 0)
+    statements.push({
+      format: 'csv',
+      file,
+      account: { ...account, ...present({ currency: layout.currency }) },
+      lines: [],
+      faults,
+      ...(notes.length > 0 && { notes }),
+    });
+  return { statements, places: statements.map((_, i) => first + i), whole };
 }
 
 const signed = ({ direction, amountMinor }: CsvEntry['line']) =>
   direction === 'debit' ? -amountMinor : amountMinor;
 
-function statementOf(
-  group: readonly CsvEntry[],
-  account: StatementAccount & { currency: string },
-  { file, faults, notes, told }: { file: string } & Omit<CsvEntries, 'lines'>,
-): Statement {
-  const booked = group.filter(({ line }) => line.status === 'booked');
-  const days = booked.map(({ line }) => line.bookingDay!).sort();
-  const { currency } = account;
-  const run = runningBalance(
-    group.map(({ line, balanceMinor, chargesMinor }) => ({
-      ...{ line: line.at, day: line.bookingDay ?? '', balanceMinor, chargesMinor },
-      ...{ minor: signed(line), isPending: line.status === 'pending' },
-    })),
-  );
-  const balance = (minor: number | bigint | undefined): Balance | undefined =>
-    minor === undefined || !Number.isSafeInteger(Number(minor))
-      ? undefined
-      : { minor: Number(minor), currency };
-  const opening = balance(run ? run.opening : told.opening);
-  const closing = balance(run ? run.closing : told.closing);
-  const sum = booked.reduce((sum, { line }) => sum + BigInt(signed(line)), 0n);
-  const notAdding = run
-    ? run.faults
-    : balanceFaults(opening, closing, faults.length > 0 ? undefined : sum, 0);
-  const said = [...notes, ...(run?.notes ?? [])];
-  const lines = group.flatMap((entry) => partsOf(entry, said));
-  return {
-    format: 'csv',
-    file,
-    account,
-    ...present({ from: days[0], to: days.at(-1), opening, closing }),
-    lines: numbered({ account, format: 'csv' }, lines),
-    faults: [...faults, ...notAdding],
-    ...(said.length > 0 && { notes: said }),
-  };
+/** The lines of one account in one currency, and what is gathered of them while they are handed on. */
+class Group {
+  readonly #account: StatementAccount & { currency: string };
+  readonly #place: number;
+  readonly #take: TakeLine;
+  readonly #numbering: LineNumbering;
+  readonly #balances = new BalanceRows();
+  readonly #notes: StatementFault[] = [];
+  #from: string | undefined;
+  #to: string | undefined;
+  #sumMinor = 0n;
+
+  constructor(account: StatementAccount & { currency: string }, place: number, take: TakeLine) {
+    this.#account = account;
+    this.#place = place;
+    this.#take = take;
+    this.#numbering = new LineNumbering({ account, format: 'csv' });
+  }
+
+  isOf({ iban, other }: StatementAccount, currency: string): boolean {
+    const own = this.#account;
+    return own.iban === iban && own.other === other && own.currency === currency;
+  }
+
+  add(entry: CsvEntry): void {
+    const { line, balanceMinor, chargesMinor } = entry;
+    const isPending = line.status === 'pending';
+    const [day, minor] = [line.bookingDay ?? '', signed(line)];
+    this.#balances.add({ line: line.at, day, minor, chargesMinor, balanceMinor, isPending });
+    if (!isPending) {
+      this.#sumMinor += BigInt(minor);
+      if (this.#from === undefined || day < this.#from) this.#from = day;
+      if (this.#to === undefined || day > this.#to) this.#to = day;
+    }
+    if (entry.more.length === 0) this.#take(this.#numbering.next(line), this.#place);
+    else for (const part of partsOf(entry, this.#notes)) this.#take(this.#numbering.next(part), this.#place);
+  }
+
+  /** The statement without its lines. */
+  statement(file: string, { faults, notes, told }: CsvRowsSaid): Statement {
+    const { currency } = this.#account;
+    const run = this.#balances.running();
+    const balance = (minor: number | undefined): Balance | undefined =>
+      minor === undefined || !Number.isSafeInteger(minor) ? undefined : { minor, currency };
+    const opening = balance(run ? run.opening : told.opening);
+    const closing = balance(run ? run.closing : told.closing);
+    const notAdding = run
+      ? run.faults
+      : balanceFaults(opening, closing, faults.length > 0 ? undefined : this.#sumMinor, 0);
+    const said = [...notes, ...(run?.notes ?? []), ...this.#notes];
+    return {
+      format: 'csv',
+      file,
+      account: this.#account,
+      ...present({ from: this.#from, to: this.#to, opening, closing }),
+      lines: [],
+      faults: [...faults, ...notAdding],
+      ...(said.length > 0 && { notes: said }),
+    };
+  }
 }

@@ -11,6 +11,46 @@ const DOS: Partial<Record<string, string>> = { cp850: CP850, cp437: CP437 };
 const DOS_NAMES = /^(?:cp|ibm|x-cp)?-?(437|850)$/i;
 const PIECE_BYTES = 64 * 1024;
 
+/** Bytes of a file that can be read again from their beginning, in memory or on a disk. */
+export interface ByteSource {
+  /** How many bytes there are. */
+  size: number;
+  /** None of them is empty. */
+  pieces(): Iterable<Uint8Array>;
+}
+
+export const bytesInMemory = (bytes: Uint8Array): ByteSource => ({
+  size: bytes.length,
+  *pieces() {
+    for (let at = 0; at < bytes.length; at += PIECE_BYTES) yield bytes.subarray(at, at + PIECE_BYTES);
+  },
+});
+
+/** Bytes that tell the encoding and the kind of a file. */
+const BEGINNING_BYTES = 4096;
+
+/** The first bytes. */
+export function beginningOf(source: ByteSource): Uint8Array {
+  const found: number[] = [];
+  for (const piece of source.pieces()) {
+    if (found.length === 0 && piece.length >= BEGINNING_BYTES) return piece;
+    found.push(...piece.subarray(0, BEGINNING_BYTES));
+    if (found.length >= BEGINNING_BYTES) break;
+  }
+  return Uint8Array.from(found);
+}
+
+/** All bytes at once. */
+export function allBytes(source: ByteSource): Uint8Array {
+  const whole = new Uint8Array(source.size);
+  let at = 0;
+  for (const piece of source.pieces()) {
+    whole.set(piece.subarray(0, source.size - at), at);
+    at += piece.length;
+  }
+  return whole;
+}
+
 /** How a file is decoded. */
 interface Decoding {
   /** As `TextDecoder` takes it, or `cp850` and `cp437`. */
@@ -22,15 +62,17 @@ interface Decoding {
 }
 
 /** The encoding of a file. Throws `StatementRefused` for a declared one that is unknown. */
-export function decodingOf(bytes: Uint8Array, chosen?: Encoding): Decoding {
-  const [a, b, c] = bytes;
+export function decodingOf(source: ByteSource, chosen?: Encoding): Decoding {
+  const beginning = beginningOf(source);
+  const [a, b, c] = beginning;
   if (a === 0xef && b === 0xbb && c === 0xbf) return { encoding: 'utf-8' };
   if ((a === 0xff && b === 0xfe) || (a !== 0 && b === 0 && c !== 0)) return { encoding: 'utf-16le' };
   if ((a === 0xfe && b === 0xff) || (a === 0 && b !== 0)) return { encoding: 'utf-16be' };
   if (chosen !== undefined) return { encoding: chosen };
-  const declared = declaredEncoding(bytes);
+  const declared = declaredEncoding(beginning);
   if (declared !== undefined) return { encoding: declared };
-  if (isUtf8(bytes)) return { encoding: 'utf-8' };
+  if (isUtf8(source)) return { encoding: 'utf-8' };
+  const bytes = allBytes(source);
   const { valid, invalid } = utf8Sequences(bytes);
   if (valid >= 4 * invalid)
     return {
@@ -58,11 +100,11 @@ function declaredEncoding(bytes: Uint8Array): string | undefined {
   }
 }
 
-function isUtf8(bytes: Uint8Array): boolean {
+function isUtf8(source: ByteSource): boolean {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   try {
-    for (let at = 0; at < bytes.length; at += PIECE_BYTES)
-      decoder.decode(bytes.subarray(at, at + PIECE_BYTES), { stream: at + PIECE_BYTES < bytes.length });
+    for (const piece of source.pieces()) decoder.decode(piece, { stream: true });
+    decoder.decode();
     return true;
   } catch {
     return false;
@@ -89,22 +131,20 @@ function utf8Sequences(bytes: Uint8Array): { valid: number; invalid: number } {
 }
 
 /** The text piece by piece, so that a large file is never held twice. Throws `StatementRefused` where bytes are not of the encoding. */
-export function* textPieces(bytes: Uint8Array, { encoding, isLoose = false }: Decoding): Generator<string> {
+export function* textPieces(source: ByteSource, { encoding, isLoose = false }: Decoding): Generator<string> {
   const dos = DOS[encoding];
   const decoder = dos === undefined ? new TextDecoder(encoding, { fatal: !isLoose }) : undefined;
-  for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
-    const piece = bytes.subarray(at, at + PIECE_BYTES);
-    const isLast = at + PIECE_BYTES >= bytes.length;
-    try {
-      yield decoder ? decoder.decode(piece, { stream: !isLast }) : decodeDos(piece, dos!);
-    } catch (error) {
-      if (!(error instanceof TypeError)) throw error;
-      throw new StatementRefused(
-        `The file holds bytes that are not ${encoding.toUpperCase()}.`,
-        0,
-        bytes.includes(0),
-      );
+  let hasZero = false;
+  try {
+    for (const piece of source.pieces()) {
+      hasZero ||= piece.includes(0);
+      yield decoder ? decoder.decode(piece, { stream: true }) : decodeDos(piece, dos!);
     }
+    const rest = decoder?.decode() ?? '';
+    if (rest !== '') yield rest;
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    throw new StatementRefused(`The file holds bytes that are not ${encoding.toUpperCase()}.`, 0, hasZero);
   }
 }
 
@@ -125,6 +165,6 @@ function decodeWhole(bytes: Uint8Array, encoding: Encoding): string | undefined 
 }
 
 /** The whole text, line ends as they are. */
-export function decodeText(bytes: Uint8Array, decoding: Decoding): string {
-  return [...textPieces(bytes, decoding)].join('');
+export function decodeText(source: ByteSource, decoding: Decoding): string {
+  return [...textPieces(source, decoding)].join('');
 }

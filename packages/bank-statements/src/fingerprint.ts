@@ -1,23 +1,40 @@
 // Identifies lines, so that the same money in another file is found again.
-import { sha256Of } from './digest.ts';
+import { DigestCounts, sha256Of } from './digest.ts';
 import type { Statement, StatementLine } from './statement.ts';
 import { folded } from './values.ts';
 
 /** What a reader gives: the line without what its place among the others decides. */
 export type LineRead = Omit<StatementLine, 'position' | 'fingerprint'>;
 
-/** Numbers lines and gives each its fingerprint. Lines that are alike in everything get different ones, in their order. */
+/** Numbers lines of a statement and gives each its fingerprint. Lines alike in everything get different ones, in their order. */
+export class LineNumbering {
+  readonly #account: string;
+  readonly #format: Statement['format'];
+  readonly #seen = new DigestCounts();
+  #position = 0;
+
+  constructor({ account, format }: Pick<Statement, 'account' | 'format'>) {
+    this.#account = account.iban ?? account.other ?? '';
+    this.#format = format;
+  }
+
+  /** Completes the line. */
+  next(line: LineRead): StatementLine {
+    const digest = digestOf(this.#account, line, this.#format);
+    const whole = line as StatementLine;
+    whole.position = this.#position++;
+    whole.fingerprint = `${digest}:${this.#seen.add(digest)}`;
+    return whole;
+  }
+}
+
+/** All lines of a statement as `LineNumbering` gives them. */
 export function numbered(
-  { account, format }: Pick<Statement, 'account' | 'format'>,
+  statement: Pick<Statement, 'account' | 'format'>,
   lines: readonly LineRead[],
 ): StatementLine[] {
-  const seen = new Map<string, number>();
-  return lines.map((line, position) => {
-    const digest = digestOf(account.iban ?? account.other ?? '', line, format);
-    const earlier = seen.get(digest) ?? 0;
-    seen.set(digest, earlier + 1);
-    return { position, ...line, fingerprint: `${digest}:${earlier}` };
-  });
+  const numbering = new LineNumbering(statement);
+  return lines.map((line) => numbering.next({ ...line }));
 }
 
 /**
@@ -25,27 +42,24 @@ export function numbered(
  * day counts there as well. Parts of one entry share its reference, so their text counts too.
  */
 function digestOf(account: string, line: LineRead, format: Statement['format']): string {
-  const { references, counterparty, partOf } = line;
+  const { references, counterparty, partOf, currency, direction, isReversal } = line;
   const reference = references.booking ?? references.bank;
   const day = line.bookingDay ?? line.valueDay ?? '';
-  const text = [
-    references.endToEnd ?? '',
-    folded(line.text) ?? '',
-    counterparty.name ?? '',
-    counterparty.account ?? '',
-  ];
+  const { name = '', account: theirs = '' } = counterparty;
+  const said = () =>
+    `${json(references.endToEnd ?? '')},${json(folded(line.text) ?? '')},${json(name)},${json(theirs)}`;
   const rest = () => {
-    if (reference !== undefined && format.startsWith('mt')) return [reference, line.valueDay ?? day];
-    if (reference === undefined || !format.startsWith('camt')) return [reference ?? '', day, ...text];
-    return partOf ? [reference, references.bank ?? '', ...text] : [reference];
+    if (reference !== undefined && format.startsWith('mt'))
+      return `${json(reference)},${json(line.valueDay ?? day)}`;
+    if (reference === undefined || !format.startsWith('camt'))
+      return `${json(reference ?? '')},${json(day)},${said()}`;
+    return partOf ? `${json(reference)},${json(references.bank ?? '')},${said()}` : json(reference);
   };
-  const parts = [
-    account,
-    String(line.amountMinor),
-    line.currency,
-    line.direction,
-    String(line.isReversal),
-    ...rest(),
-  ];
-  return sha256Of(JSON.stringify(parts), 16);
+  const text = `[${json(account)},"${line.amountMinor}",${json(currency)},"${direction}","${isReversal}",${rest()}]`;
+  return sha256Of(text, 16);
 }
+
+const ESCAPED = /["\\\p{Cc}\p{Cs}]/u;
+
+/** The text as `JSON.stringify` writes it, in a third of the time. */
+const json = (text: string) => (ESCAPED.test(text) ? JSON.stringify(text) : `"${text}"`);

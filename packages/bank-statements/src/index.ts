@@ -19,10 +19,17 @@ export {
 } from './csv-layout.ts';
 export { ownOf } from './csv-line.ts';
 export { csvAmount, csvDay, dayOrdersOf, decimalsOf, markOf, thousandsMark } from './csv-values.ts';
+export { type ByteSource, bytesInMemory } from './decoding.ts';
 export { ENCODINGS, type Encoding } from './encodings.ts';
-export { type LineRead, numbered } from './fingerprint.ts';
+export { LineNumbering, type LineRead, numbered } from './fingerprint.ts';
 export { type Overview, overviewOf } from './overview.ts';
-export { FILE_BYTES_MAXIMUM, type ReadStatements, readStatements } from './read.ts';
+export {
+  FILE_BYTES_MAXIMUM,
+  type ReadInStream,
+  type ReadStatements,
+  readInStream,
+  readStatements,
+} from './read.ts';
 export type {
   Balance,
   Counterparty,
@@ -32,5 +39,6 @@ export type {
   StatementFault,
   StatementFormat,
   StatementLine,
+  TakeLine,
 } from './statement.ts';
 export { currencyCode, ibanOf } from './values.ts';

@@ -2,11 +2,20 @@
 import { archivedFiles, isArchive } from './archive.ts';
 import { readCamt } from './camt.ts';
 import { type CsvSeen, type ReadOptions, readCsv } from './csv.ts';
-import { decodeText, decodingOf, textPieces } from './decoding.ts';
+import { headOf, type TextSource } from './csv-table.ts';
+import {
+  allBytes,
+  type ByteSource,
+  beginningOf,
+  bytesInMemory,
+  decodeText,
+  decodingOf,
+  textPieces,
+} from './decoding.ts';
 import { isMt940, readMt940 } from './mt940.ts';
 import { isOfx, readOfx } from './ofx.ts';
 import { StatementRefused } from './refusal.ts';
-import type { Statement, StatementFault } from './statement.ts';
+import type { Statement, StatementFault, StatementLine, TakeLine } from './statement.ts';
 
 /** 64 MB, as it lies and unpacked. */
 export const FILE_BYTES_MAXIMUM = 64 * 1024 * 1024;
@@ -30,7 +39,33 @@ export interface ReadStatements {
  * of its archive are still read. `name` is the file's name for people. `options` say what a file does not.
  */
 export function readStatements(bytes: Uint8Array, name: string, options?: ReadOptions): ReadStatements {
-  const read: ReadStatements = { statements: [], faults: [] };
+  const lines: StatementLine[][] = [];
+  const read = readInStream(bytesInMemory(bytes), name, options, (line, statement) => {
+    lines[statement] ??= [];
+    lines[statement].push(line);
+  });
+  const { places, ...whole } = read;
+  for (const [i, statement] of read.statements.entries()) statement.lines = lines[places[i]!] ?? [];
+  return whole;
+}
+
+/** `places`: the number with which the lines of each statement were handed on. Lines with another one are of a file that was refused. */
+export interface ReadInStream extends ReadStatements {
+  places: number[];
+}
+
+/**
+ * The same in little memory: each line is handed to `take` with the number of its statement, and `statements` have no `lines`. A large CSV
+ * or CAMT file is never held as a whole; `source` is read more than once.
+ */
+export function readInStream(
+  source: ByteSource,
+  name: string,
+  options: ReadOptions | undefined,
+  take: TakeLine,
+): ReadInStream {
+  const read: ReadInStream = { statements: [], faults: [], places: [] };
+  const reading = new Reading(read, options ?? {}, take);
   const refused = (file: string, work: () => void) => {
     try {
       work();
@@ -43,14 +78,14 @@ export function readStatements(bytes: Uint8Array, name: string, options?: ReadOp
   };
   const beside: (StatementFault & { file: string })[] = [];
   refused(name, () => {
-    if (bytes.length > FILE_BYTES_MAXIMUM) throw new StatementRefused('The file is larger than 64 MB.');
-    if (!isArchive(bytes)) {
-      readOne(bytes, name, read, options);
+    if (source.size > FILE_BYTES_MAXIMUM) throw new StatementRefused('The file is larger than 64 MB.');
+    if (!isArchive(beginningOf(source))) {
+      readOne(source, name, reading);
       return;
     }
-    for (const file of archivedFiles(bytes, FILE_BYTES_MAXIMUM)) {
+    for (const file of archivedFiles(allBytes(source), FILE_BYTES_MAXIMUM)) {
       const path = `${name}/${file.name}`;
-      refused(path, () => readOne(file.bytes, path, read, options));
+      refused(path, () => readOne(bytesInMemory(file.bytes), path, reading));
     }
   });
   // A file that is no statement is nothing wrong beside one that is.
@@ -62,34 +97,77 @@ export function readStatements(bytes: Uint8Array, name: string, options?: ReadOp
   return read;
 }
 
-function readOne(bytes: Uint8Array, file: string, read: ReadStatements, options: ReadOptions = {}): void {
-  if (bytes.length === 0) throw new StatementRefused('The file is empty.', 0, true);
-  if (isArchive(bytes))
+/** What was read so far of a file or an archive. */
+class Reading {
+  readonly read: ReadInStream;
+  readonly options: ReadOptions;
+  readonly #take: TakeLine;
+  /** A number that no statement has yet. */
+  #free = 0;
+
+  constructor(read: ReadInStream, options: ReadOptions, take: TakeLine) {
+    this.read = read;
+    this.options = options;
+    this.#take = take;
+  }
+
+  /** Reads the statements of one file, which count from 0 for `work`. */
+  add(work: (take: TakeLine) => { statements: Statement[]; places?: number[] }): void {
+    const first = this.#free;
+    const found = work((line, statement) => {
+      this.#free = Math.max(this.#free, first + statement + 1);
+      this.#take(line, first + statement);
+    });
+    const { statements, places = statements.map((_, i) => i) } = found;
+    this.#free = Math.max(this.#free, first + Math.max(-1, ...places) + 1);
+    this.read.statements.push(...statements);
+    this.read.places.push(...places.map((place) => first + place));
+  }
+}
+
+function readOne(source: ByteSource, file: string, reading: Reading): void {
+  const { read, options } = reading;
+  if (source.size === 0) throw new StatementRefused('The file is empty.', 0, true);
+  if (isArchive(beginningOf(source)))
     throw new StatementRefused('The archive holds another archive.', 0, OFFICE.test(file));
-  const decoding = decodingOf(bytes, options.encoding);
-  const head = textPieces(bytes, decoding).next().value!.slice(0, HEAD_CHARACTERS);
-  if (isOfx(head)) read.statements.push(...readOfx(decodeText(bytes, decoding), file));
-  else if (/^\s*</.test(head)) {
-    const statements = readCamt(textPieces(bytes, decoding), file);
-    if (statements.length === 0)
+  const decoding = decodingOf(source, options.encoding);
+  const text = { pieces: () => textPieces(source, decoding) };
+  const head = headOf(text, HEAD_CHARACTERS).slice(0, HEAD_CHARACTERS);
+  const addWhole = (statements: readonly Statement[]) =>
+    reading.add((take) => {
+      for (const [i, { lines }] of statements.entries()) for (const line of lines) take(line, i);
+      return { statements: statements.map((one) => ({ ...one, lines: [] })) };
+    });
+  if (isOfx(head)) addWhole(readOfx(decodeText(source, decoding), file));
+  else if (/^\s*</.test(head))
+    reading.add((take) => {
+      const statements = readCamt(text.pieces(), file, take);
+      if (statements.length > 0) return { statements };
       throw new StatementRefused('The XML holds no statement of camt.052, camt.053 or camt.054.', 0, true);
-    read.statements.push(...statements);
-  } else if (isMt940(head)) read.statements.push(...readMt940(decodeText(bytes, decoding), file));
-  else readTable(decodeText(bytes, decoding), file, read, options);
+    });
+  else if (isMt940(head)) addWhole(readMt940(decodeText(source, decoding), file));
+  else readTable(text, file, reading);
   if (decoding.note !== undefined)
     read.notes = [...(read.notes ?? []), { file, line: 0, text: decoding.note }];
 }
 
-function readTable(text: string, file: string, read: ReadStatements, options: ReadOptions): void {
-  const table = text.includes('\0') ? undefined : readCsv(text, file, options);
-  if (!table)
-    throw new StatementRefused(
-      'The format is not known. Export the statement as CAMT.053, CAMT.052, CAMT.054, MT940, MT942, OFX or CSV.',
-      0,
-      true,
-    );
-  read.statements.push(...table.statements);
-  const { questions, headerLine = 0 } = table.seen;
+function readTable(text: TextSource, file: string, reading: Reading): void {
+  const { read, options } = reading;
+  let isText = true;
+  for (const piece of text.pieces()) if (piece.includes('\0')) isText = false;
+  let seen: CsvSeen | undefined;
+  reading.add((take) => {
+    const table = isText ? readCsv(text, file, options, take) : undefined;
+    if (!table)
+      throw new StatementRefused(
+        'The format is not known. Export the statement as CAMT.053, CAMT.052, CAMT.054, MT940, MT942, OFX or CSV.',
+        0,
+        true,
+      );
+    seen = table.seen;
+    return table;
+  });
+  const { questions, headerLine = 0 } = seen!;
   read.faults.push(...questions.map(({ text }) => ({ file, line: headerLine, text })));
-  read.csv = [...(read.csv ?? []), table.seen];
+  read.csv = [...(read.csv ?? []), seen!];
 }

@@ -111,3 +111,6 @@ export interface Statement {
   /** What a person should know although every line is right. Missing if there is nothing. */
   notes?: StatementFault[];
 }
+
+/** Hears each line while a file is read. `statement` is the place of its statement among those of the file, from 0. */
+export type TakeLine = (line: StatementLine, statement: number) => void;

@@ -41,6 +41,7 @@ export function cutToHundredths(
 
 /** The currency's code in upper case, or undefined if ISO 4217 has none of this name. */
 export function currencyCode(text: string | undefined): string | undefined {
+  if (text !== undefined && CURRENCIES.has(text)) return text;
   const code = text?.trim().toUpperCase();
   return code !== undefined && CURRENCIES.has(code) ? code : undefined;
 }
@@ -74,9 +75,12 @@ export function referenceOf(text: string | undefined): string | undefined {
   return reference === undefined || reference === '' || PLACEHOLDER.test(reference) ? undefined : reference;
 }
 
+/** White space that is more than a space between words. */
+const UNEVEN = /^\s|\s$|\s\s|[^\S ]/;
+
 /** `undefined` for an empty text, else the text with white space folded to single spaces. */
 export function folded(text: string | undefined): string | undefined {
-  const one = text?.replace(/\s+/g, ' ').trim();
+  const one = text === undefined || !UNEVEN.test(text) ? text : text.replace(/\s+/g, ' ').trim();
   return one === '' ? undefined : one;
 }
 

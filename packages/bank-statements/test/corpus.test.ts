@@ -3,7 +3,9 @@ import assert from 'node:assert/strict';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { test } from 'node:test';
-import { readStatements } from '../src/read.ts';
+import { bytesInMemory } from '../src/decoding.ts';
+import { readInStream, readStatements } from '../src/read.ts';
+import type { StatementLine } from '../src/statement.ts';
 import { statementText } from './support/statement-text.ts';
 
 const folder = join(import.meta.dirname, 'corpus');
@@ -18,6 +20,56 @@ test('each file gives what stands beside it', () => {
     if (existsSync(beside)) assert.equal(statementText(read(file)), readFileSync(beside, 'utf8'), file);
     else assert.deepEqual(read(file), JSON.parse(readFileSync(join(folder, `${file}.json`), 'utf8')), file);
   }
+});
+
+/** What a file gives when it comes in pieces of a few bytes. */
+function inPieces(bytes: Uint8Array, name: string, size: number) {
+  const source = {
+    size: bytes.length,
+    *pieces() {
+      for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+    },
+  };
+  const lines = new Map<number, StatementLine[]>();
+  const { places, ...read } = readInStream(source, name, {}, (line, statement) => {
+    lines.set(statement, [...(lines.get(statement) ?? []), line]);
+  });
+  for (const [i, statement] of read.statements.entries()) statement.lines = lines.get(places[i]!) ?? [];
+  return read;
+}
+
+test('a file that comes in small pieces gives the same', () => {
+  for (const file of files)
+    for (const size of [7, 300])
+      assert.deepEqual(
+        inPieces(readFileSync(join(folder, file)), file, size),
+        read(file),
+        `${file} by ${size}`,
+      );
+});
+
+test('what the last row of a table tells counts for all of them', () => {
+  const rows = Array.from({ length: 700 }, (_, i) => `0${1 + (i % 9)}/04/2026;Order ${i};-${1 + i},00`);
+  const csv = (last: string) => Buffer.from(['Date;Text;Amount (EUR)', ...rows, last].join('\n'));
+  const of = (last: string) => readStatements(csv(last), 'x.csv');
+  assert.deepEqual(
+    of('03/04/2026;a;1,00').csv![0]!.questions.map(({ key }) => key),
+    ['dates'],
+  );
+  for (const [last, second] of [
+    ['30/04/2026;a;1,00', '2026-04-02'],
+    ['04/30/2026;a;1,00', '2026-02-04'],
+  ] as const) {
+    const [statement] = of(last).statements;
+    assert.deepEqual([statement!.lines.length, statement!.lines[1]!.bookingDay], [701, second]);
+  }
+  const asked = of('30/04/2026;a;1.00').csv![0]!.questions.map(({ key }) => key);
+  assert.deepEqual(asked, ['decimal']);
+  const told: number[] = [];
+  const { places } = readInStream(bytesInMemory(csv('30/04/2026;a;(1,00)')), 'x.csv', {}, (_, statement) =>
+    told.push(statement),
+  );
+  assert.deepEqual([places, told.length], [[], 0], 'nothing is handed on while something is asked');
 });
 
 test('the same money in 052, 053 and 054, and in another encoding, is one line', () => {
