@@ -215,6 +215,8 @@ const ROWS: Row[] = [
   { route: 'GET /admin/statements', expected: TOKENS_READ, in: 200 },
   { route: 'GET /admin/statement_lines', expected: TOKENS_READ, in: 200 },
   { route: 'POST /admin/statements', expected: TOKENS_DECIDE, in: 422, body: {} },
+  { route: 'GET /admin/statement_imports/:import_id', expected: TOKENS_READ, in: 404 },
+  { route: 'POST /admin/statements/:statement_id/undo', expected: TOKENS_DECIDE, in: 404 },
   { route: 'GET /admin/webhook_endpoints', expected: TOKENS_READ, in: 200 },
   { route: 'GET /admin/webhook_endpoints/:endpoint_id', expected: TOKENS_READ, in: 404 },
   { route: 'GET /admin/webhook_endpoints/:endpoint_id/deliveries', expected: TOKENS_READ, in: 404 },

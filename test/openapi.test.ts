@@ -79,6 +79,8 @@ describe('openapi.json', () => {
       'GET /admin/audit/checkpoint',
       'GET /admin/statements',
       'POST /admin/statements',
+      'GET /admin/statement_imports/{import_id}',
+      'POST /admin/statements/{statement_id}/undo',
       'GET /admin/statement_lines',
       'GET /admin/webhook_endpoints',
       'GET /admin/webhook_endpoints/{endpoint_id}',

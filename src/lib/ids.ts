@@ -37,6 +37,13 @@ export function timeOrderedId(prefix: string, ms: number): string {
   return prefix + timeBase32(ms) + randomBase32(RANDOM_CHARACTERS);
 }
 
+/** An identifier that sorts by the moment it was made, and that `isOfText` recognises as that of `text`. */
+export const timeOrderedIdOf = (prefix: string, ms: number, text: string): string =>
+  prefix + timeBase32(ms) + base32Digest(text, RANDOM_CHARACTERS);
+
+/** Whether an identifier was made by `timeOrderedIdOf` with this text, at any moment. */
+export const isOfText = (id: string, text: string): boolean => id.endsWith(base32Digest(text, RANDOM_CHARACTERS));
+
 /** An identifier without a meaning: `characters` × 5 random bits. */
 export function randomId(prefix: string, characters = RANDOM_CHARACTERS): string {
   return prefix + randomBase32(characters);

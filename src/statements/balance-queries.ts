@@ -9,7 +9,7 @@ export type Money = Pick<KeptLine, 'account' | 'currency'>;
 const BALANCED = `account = ? and currency = ? and format in ('camt.053', 'mt940', 'ofx', 'csv')`;
 /** Other lines show the money of a line that was split or replaced, and a statement that may come that of a pasted one. */
 const BOOKED = `account = ? and currency = ? and booked = 1 and state not in ('split', 'replaced', 'undone')
-  and statement_id not in (select id from statements where format = 'pasted')`;
+  and exists (select 1 from statements where statements.id = statement_lines.statement_id and format <> 'pasted')`;
 const SIGNED = `cast(coalesce(sum(case direction when 'debit' then -amount_minor else amount_minor end), 0) as bigint)`;
 /** Statements of one day stand in the order of their numbers: `9`, `10`, `34/1`, `34/2`. */
 const inOrder = (direction: 'asc' | 'desc') =>

@@ -1,5 +1,6 @@
 // Imports one file: reads it, says what is wrong with it, and commits what is right as one transaction.
 
+import { setTimeout as delay } from 'node:timers/promises';
 import { electronicFormatIBAN } from 'ibantools';
 import type {
   CsvLayout,
@@ -15,11 +16,19 @@ import type { Act } from '../journal/audit-entry.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { counted } from '../lib/counted.ts';
+import { OperationalError } from '../lib/errors.ts';
+import { monotonicMs, SECOND_MS } from '../lib/time.ts';
 import type { MethodSettings } from '../payments/methods/method.ts';
 import { DatabaseError } from '../store/database.ts';
 import { ownAccount } from './account.ts';
 import { gapFaults } from './gap.ts';
-import { type Imported, importInTurns, importStatements, type OwnStatement } from './import.ts';
+import {
+  type Imported,
+  type ImportTurns,
+  importInTurns,
+  importStatements,
+  type OwnStatement,
+} from './import.ts';
 import { rememberLayout } from './remembered.ts';
 
 /** A fault with the name of its file. */
@@ -44,6 +53,26 @@ interface ImportOptions {
   despiteFaults: boolean;
   /** Rolls everything back. */
   dryRun: boolean;
+  /** See `ImportTurns`. */
+  onTurn?: NonNullable<ImportTurns['onTurn']>;
+}
+
+/** Of the time in which others write, an import in several commits takes a third. */
+const REST = 2;
+/** How long one commit of an import is tried while the store takes no writes. */
+const PATIENCE_MS = 60 * SECOND_MS;
+
+/** Gives others their turn: waits after a commit twice as long as it took, if somebody else wrote since the one before. */
+function restBeside(journal: Journal): () => Promise<void> {
+  let newest: number | undefined;
+  let begun = monotonicMs();
+  return async () => {
+    const took = monotonicMs() - begun;
+    const { number } = (await journal.newestSeal()) ?? { number: 0 };
+    if (newest !== undefined && number > newest + 1) await delay(REST * took);
+    newest = number;
+    begun = monotonicMs();
+  };
 }
 
 /** How long a rehearsal of an import may take. */
@@ -165,7 +194,7 @@ export async function importFile(
   journal: Journal,
   { statements, faults, confirmed = [] }: Omit<CheckedFile, 'notes'>,
   act: Act,
-  { despiteFaults, dryRun }: ImportOptions,
+  { despiteFaults, dryRun, onTurn }: ImportOptions,
 ): Promise<Imported[] | undefined> {
   if (faults.length > 0 && !despiteFaults) return undefined;
   const rememberLayouts = async (transaction: Transaction) => {
@@ -186,12 +215,36 @@ export async function importFile(
       if (isFirst) await rememberLayouts(transaction);
       return work(transaction);
     };
-    const committed = await journal.commit(whole).catch((error) => {
-      if (error instanceof DatabaseError && error.failure === 'conflict') return journal.commit(whole);
-      throw error;
-    });
+    const committed = await committedAtLast(journal, whole, isFirst ? 0 : PATIENCE_MS);
     isFirst = false;
     return committed;
   };
-  return importInTurns(commit, statements, act);
+  const lines = statements.reduce((sum, { statement }) => sum + statement.lines.length, 0);
+  const rest = lines > MANY_LINES ? restBeside(journal) : undefined;
+  return importInTurns(commit, statements, act, { ...(onTurn && { onTurn }), ...(rest && { rest }) });
+}
+
+/** Lines of a file that others have to wait for. */
+const MANY_LINES = 1000;
+
+/**
+ * Commits a work, again if another node imported the same money a moment ago, and for `patienceMs` where the store takes no writes: what
+ * was begun is not given up, and a work that is done twice adds nothing. Throws as `Journal.commit` does.
+ */
+async function committedAtLast<T>(
+  journal: Journal,
+  work: (transaction: Transaction) => Promise<T>,
+  patienceMs: number,
+): Promise<T> {
+  const until = monotonicMs() + patienceMs;
+  for (let conflicts = 0; ; ) {
+    try {
+      return await journal.commit(work);
+    } catch (error) {
+      const isConflict = error instanceof DatabaseError && error.failure === 'conflict';
+      const isUnavailable = error instanceof OperationalError && error.code === 'unavailable';
+      if (isConflict ? ++conflicts > 1 : !isUnavailable || monotonicMs() > until) throw error;
+      if (isUnavailable) await delay(SECOND_MS);
+    }
+  }
 }

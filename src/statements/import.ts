@@ -7,11 +7,12 @@ import { newSalt } from '../journal/audit-entry.ts';
 import { recordNewRow } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { counted } from '../lib/counted.ts';
-import { timeOrderedId } from '../lib/ids.ts';
+import { OperationalError } from '../lib/errors.ts';
+import { isOfText, timeOrderedId, timeOrderedIdOf } from '../lib/ids.ts';
 import { sha256Hex } from '../lib/secrets.ts';
 import { bookedBetween, closingBeside } from './balance-queries.ts';
 import { STATEMENT_ID_PREFIX, STATEMENTS } from './kept.ts';
-import { KnownLines } from './known-lines.ts';
+import { changeLines, KnownLines, type LineChange } from './known-lines.ts';
 import { findStatementByDigest } from './line-queries.ts';
 
 /** A statement of one of our accounts, which is kept under the name `own`. */
@@ -76,58 +77,134 @@ export async function importStatements(
   return imported;
 }
 
-/** Lines of a statement that one commit brings: it takes about half a second, so that others need not wait longer. */
-const LINES_AT_ONCE = 1000;
+/** Lines that one commit brings, so that others wait for a part of a second. */
+const LINES_AT_ONCE = 500;
+/** Lines that are known and change, such as pending ones that are booked: the last commit changes them all. */
+const CHANGES_MAXIMUM = 5000;
+
+/** What hears of an import in several commits. */
+export interface ImportTurns {
+  /** Called in each commit, with the lines that stand by then, of how many. Nobody sees them yet. */
+  onTurn?(transaction: Transaction, done: number, of: number): void;
+  /** Waits between two commits. */
+  rest?(): Promise<void>;
+}
 
 /**
- * Imports a file in several commits if a statement of it is large, so that others get their turn in between. A statement stands once its
- * last lines do: an import that ends in between is made whole by importing the file again. Throws as `importStatements` and
+ * Imports the statements of a file in one commit, or in several if they are large, so that others get their turn in between. Lines are
+ * seen once their statement stands, and that is added by the last commit, with everything that changes in lines known before. So an
+ * import that ends in between is seen nowhere; the same file again goes on where it ended. Throws as `importStatements` and
  * `Journal.commit` do.
  */
 export async function importInTurns(
   commit: <T>(work: (transaction: Transaction) => Promise<T>) => Promise<T>,
   statements: readonly OwnStatement[],
   act: Act,
+  { onTurn, rest }: ImportTurns = {},
 ): Promise<Imported[]> {
-  if (statements.every(({ statement }) => statement.lines.length <= LINES_AT_ONCE))
-    return commit((transaction) => importStatements(transaction, statements, act));
-  const imported: Imported[] = [];
-  for (const one of statements) imported.push(await importLarge(commit, one, act));
-  return imported;
+  const of = statements.reduce((sum, { statement }) => sum + statement.lines.length, 0);
+  if (of <= LINES_AT_ONCE) {
+    return commit(async (transaction) => {
+      const imported = await importStatements(transaction, statements, act);
+      onTurn?.(transaction, of, of);
+      return imported;
+    });
+  }
+  const arrived: Arrived[] = [];
+  let before = 0;
+  for (const one of statements) {
+    const began = before;
+    const turns = {
+      onTurn: (transaction: Transaction, done: number) => onTurn?.(transaction, began + done, of),
+      ...(rest && { rest }),
+    };
+    arrived.push(await linesArrive(commit, one, act, turns));
+    before += one.statement.lines.length;
+  }
+  return commit(async (transaction) => {
+    const imported = await statementsArrive(transaction, arrived, act);
+    onTurn?.(transaction, of, of);
+    return imported;
+  });
 }
 
-async function importLarge(
+/** A statement whose lines stand already, and what is still to be changed with it. */
+interface Arrived extends OwnStatement {
+  /** Undefined for one that was imported before. */
+  id: string | undefined;
+  digest: string;
+  taken: Taken;
+  changes: LineChange[];
+}
+
+async function linesArrive(
   commit: <T>(work: (transaction: Transaction) => Promise<T>) => Promise<T>,
   { own, statement }: OwnStatement,
   act: Act,
-): Promise<Imported> {
+  { onTurn, rest }: ImportTurns,
+): Promise<Arrived> {
   const digest = digestOf(own, statement);
-  let id: string | undefined;
-  let sum: Taken = { added: 0, booked: 0, known: 0, knownAt: [] };
-  for (let from = 0; from === 0 || from < statement.lines.length; from += LINES_AT_ONCE) {
+  const arrived: Arrived = { own, statement, digest, id: undefined, taken: noneTaken(), changes: [] };
+  for (let from = 0; from < statement.lines.length; from += LINES_AT_ONCE) {
     const part = { ...statement, lines: statement.lines.slice(from, from + LINES_AT_ONCE) };
-    const isLast = from + LINES_AT_ONCE >= statement.lines.length;
     // A work may run again, so what it counts is counted once it is committed.
     const done = await commit(async (transaction) => {
       if (await findStatementByDigest(transaction, digest)) return undefined;
-      const of = id ?? timeOrderedId(STATEMENT_ID_PREFIX, transaction.now);
-      const lines = new KnownLines(transaction, own, act);
-      const taken = await lines.take(of, part);
+      const changes: LineChange[] = [];
+      const lines = new KnownLines(transaction, own, act, changes);
+      const id = arrived.id ?? timeOrderedIdOf(STATEMENT_ID_PREFIX, transaction.now, digest);
+      const taken = await lines.take(id, part, (known) => isOfText(known, digest));
       lines.insert();
-      const all: Taken = {
-        added: sum.added + taken.added,
-        booked: sum.booked + taken.booked,
-        known: sum.known + taken.known,
-        knownAt: [...sum.knownAt, ...taken.knownAt.map((place) => from + place)],
-      };
-      if (isLast) await addStatement(transaction, { id: of, own, statement, digest }, all, act);
-      return { of, all };
+      onTurn?.(transaction, from + part.lines.length, statement.lines.length);
+      return { id: taken.statementId, taken, changes };
     });
-    if (!done) return { id: null, account: own, statement, ...allKnown(statement) };
-    id = done.of;
-    sum = done.all;
+    if (!done) return { ...arrived, id: undefined, taken: allKnown(statement), changes: [] };
+    arrived.id = done.id;
+    addTaken(arrived.taken, done.taken, from);
+    arrived.changes.push(...done.changes);
+    if (arrived.changes.length > CHANGES_MAXIMUM)
+      throw new OperationalError(
+        'conflict',
+        'More than 5,000 lines that are known would change. Import the file in parts.',
+      );
+    await rest?.();
   }
-  return { id: id!, account: own, statement, ...sum };
+  return arrived;
+}
+
+const noneTaken = (): Taken => ({ added: 0, booked: 0, known: 0, knownAt: [] });
+
+function addTaken(sum: Taken, { added, booked, known, knownAt }: Taken, from: number): void {
+  sum.added += added;
+  sum.booked += booked;
+  sum.known += known;
+  for (const place of knownAt) sum.knownAt.push(from + place);
+}
+
+/** Makes lines that arrived be seen: changes what is known otherwise, and adds the statements. */
+async function statementsArrive(
+  transaction: Transaction,
+  arrived: readonly Arrived[],
+  act: Act,
+): Promise<Imported[]> {
+  const imported: Imported[] = [];
+  for (const { own, statement, id, digest, taken, changes } of arrived) {
+    const before = id === undefined ? undefined : await findStatementByDigest(transaction, digest);
+    if (id === undefined || before) {
+      // A commit whose outcome was unknown is done again.
+      const isOurs = before !== undefined && before.id === id;
+      imported.push({
+        account: own,
+        statement,
+        ...(isOurs ? { id, ...taken } : { id: null, ...allKnown(statement) }),
+      });
+      continue;
+    }
+    await changeLines(transaction, changes, act);
+    await addStatement(transaction, { id, own, statement, digest }, taken, act);
+    imported.push({ id, account: own, statement, ...taken });
+  }
+  return imported;
 }
 
 /** What a statement came to. */
@@ -207,7 +284,7 @@ async function missingIn(
 }
 
 /** A fault without what it quotes of the file: a cell can be a payer's name, and no erasure finds it here. */
-const withoutQuotes = ({ line, text }: StatementFault): StatementFault => ({
+export const withoutQuotes = ({ line, text }: StatementFault): StatementFault => ({
   line,
   text: text.replace(/".*"/s, '"…"'),
 });

@@ -9,7 +9,14 @@ import { OperationalError } from '../lib/errors.ts';
 import { timeOrderedId } from '../lib/ids.ts';
 import { defined } from './defined.ts';
 import { type KeptLine, LINE_ID_PREFIX, LINES, type LineDetails } from './kept.ts';
-import { isPart, linesAlike, linesByEntry, linesByFingerprint } from './line-queries.ts';
+import {
+  findLine,
+  isPart,
+  linesAlike,
+  linesByEntry,
+  linesByFingerprint,
+  thoseThatStand,
+} from './line-queries.ts';
 import {
   daysAround,
   digestIn,
@@ -29,23 +36,34 @@ export class KnownLines {
   readonly #transaction: Transaction;
   readonly #account: string;
   readonly #act: Act;
+  readonly #later: LineChange[] | undefined;
+  /** Other statements that do not stand: nobody sees their lines. */
+  #left: ReadonlySet<string> = new Set();
   readonly #byFingerprint = new Map<string, KeptLine>();
   readonly #byEntry = new Map<string, KeptLine[]>();
   /** Lines of this file that stand in no table yet. */
   readonly #added = new Set<KeptLine>();
 
-  constructor(transaction: Transaction, account: string, act: Act) {
+  /** `later`: takes changes of lines that are known, in place of making them. */
+  constructor(transaction: Transaction, account: string, act: Act, later?: LineChange[]) {
+    this.#later = later;
     this.#transaction = transaction;
     this.#account = account;
     this.#act = act;
   }
 
-  /** Takes the lines of a statement. Returns how many are new, booked by now, and known, and the places of all but the new ones. */
-  async take(statementId: string, statement: Statement) {
+  /**
+   * Takes the lines of a statement. Returns how many are new, booked by now, and known, and the places of all but the new ones. Lines of
+   * a statement that does not stand are new: they go on with it if it `isSame`, else they are taken over.
+   */
+  async take(id: string, statement: Statement, isSame: (statementId: string) => boolean = () => false) {
     const counts = { added: 0, booked: 0, known: 0 };
     const knownAt: number[] = [];
     const { lines } = statement;
     await this.#read(lines);
+    const left = await this.#leftStatements();
+    const statementId = [...left].find(isSame) ?? id;
+    this.#left = new Set([...left].filter((one) => one !== statementId));
     const ids = lines.map(() => timeOrderedId(LINE_ID_PREFIX, this.#transaction.now)).sort();
     const rows = lines.map((line, i) => this.#rowOf(ids[i]!, statementId, statement, line));
     await this.#tellApart(rows);
@@ -53,7 +71,11 @@ export class KnownLines {
     for (const [position, row] of rows.entries()) {
       const { added } = counts;
       const known = this.#byFingerprint.get(row.fingerprint);
-      if (known && !known.booked && row.booked) {
+      if (known && left.has(known.statement_id)) {
+        if (known.statement_id !== statementId)
+          await this.#change(known, { statement_id: statementId }, 'line.stated');
+        counts.added += 1;
+      } else if (known && !known.booked && row.booked) {
         await this.#book(known, row);
         counts.booked += 1;
       } else if (known || (await this.#isShownOtherwise(row))) counts.known += 1;
@@ -67,7 +89,15 @@ export class KnownLines {
       }
       if (counts.added === added) knownAt.push(position);
     }
-    return { ...counts, knownAt };
+    return { ...counts, knownAt, statementId };
+  }
+
+  /** Statements of known lines that do not stand: their import goes on, or ended before its last commit. */
+  async #leftStatements(): Promise<Set<string>> {
+    const named = new Set([...this.#byFingerprint.values()].map(({ statement_id }) => statement_id));
+    for (const id of await thoseThatStand(this.#transaction, [...named])) named.delete(id);
+    for (const { statement_id } of this.#added) named.delete(statement_id);
+    return named;
   }
 
   /** Whether lines of the file were new so far. */
@@ -167,7 +197,9 @@ export class KnownLines {
     direction,
   }: KeptLine): Promise<boolean> {
     const ofReference = (entry_reference === null ? [] : this.#byEntry.get(entry_reference)) ?? [];
-    const ofEntry = ofReference.filter((one) => !isDaysApart(one, { day }));
+    const ofEntry = ofReference.filter(
+      (one) => !isDaysApart(one, { day }) && !this.#left.has(one.statement_id),
+    );
     if (part_of_minor === null)
       return ofEntry.some((one) => one.part_of_minor === amount_minor && one.direction === direction);
     const whole = ofEntry.find(
@@ -186,15 +218,13 @@ export class KnownLines {
       Object.assign(row, written);
       return;
     }
-    const all = { ...written, updated_at: this.#transaction.now };
-    const before = { ...row };
-    const changed = await changeRow(this.#transaction, this.#act, action, LINES, before, all);
-    if (!changed)
-      throw new OperationalError(
-        'conflict',
-        'A line of this file was changed a moment ago. Import it again.',
-      );
-    Object.assign(row, changed);
+    if (this.#later) {
+      this.#later.push({ id: row.id, version: row.version, written, action });
+      Object.assign(row, written);
+      return;
+    }
+    const change = { id: row.id, version: row.version, written, action };
+    Object.assign(row, await changeLine(this.#transaction, { ...row }, change, this.#act));
   }
 
   #rowOf(id: string, statement_id: string, { to, closing }: Statement, line: StatementLine): KeptLine {
@@ -228,6 +258,45 @@ export class KnownLines {
       updated_at: now,
     };
   }
+}
+
+/** A change of a line that is known. `version`: as it was found. */
+export interface LineChange {
+  id: string;
+  version: number;
+  written: Partial<KeptLine>;
+  action: string;
+}
+
+/** Makes changes that were kept for later, each once. Throws as `changeLine` does. */
+export async function changeLines(
+  transaction: Transaction,
+  changes: readonly LineChange[],
+  act: Act,
+): Promise<void> {
+  const last = new Map(changes.map((change) => [`${change.id} ${change.action}`, change]));
+  const changed = new Map<string, KeptLine>();
+  for (const change of last.values()) {
+    const before = changed.get(change.id);
+    const row = before ?? (await findLine(transaction, change.id));
+    if (!row) continue;
+    const version = before?.version ?? change.version;
+    changed.set(change.id, await changeLine(transaction, row, { ...change, version }, act));
+  }
+}
+
+/** Throws `conflict` if the line was changed since it was found. */
+async function changeLine(
+  transaction: Transaction,
+  row: KeptLine,
+  { version, written, action }: LineChange,
+  act: Act,
+): Promise<KeptLine> {
+  const all = { ...written, updated_at: transaction.now };
+  const changed =
+    row.version === version ? await changeRow(transaction, act, action, LINES, row, all) : undefined;
+  if (changed) return changed;
+  throw new OperationalError('conflict', 'A line of this file was changed a moment ago. Import it again.');
 }
 
 const referenceOfEntry = ({ references }: StatementLine) => references.booking;

@@ -20,6 +20,20 @@ export async function findStatementByDigest(
 
 export const findStatement = (database: Reader, id: string) => rowWithId(database, STATEMENTS, id);
 
+/** Those of some ids whose statements stand. */
+export async function thoseThatStand(database: Reader, ids: readonly string[]): Promise<string[]> {
+  const found: string[] = [];
+  for (let i = 0; i < ids.length; i += AT_ONCE) {
+    const some = ids.slice(i, i + AT_ONCE);
+    const sql = `select id from statements where id in (${marks(some)})`;
+    found.push(...(await database.query<{ id: string }>(sql, ...some)).map(({ id }) => id));
+  }
+  return found;
+}
+
+/** Lines arrive before their statement does, and are seen with it. */
+export const STANDS = 'exists (select 1 from statements where statements.id = statement_lines.statement_id)';
+
 /** Statements, the newest first: of an account or of all, those before the id `before`. */
 export function listStatements(
   database: Reader,
@@ -181,12 +195,13 @@ export function listLines(
   const conditions: [sql: string, values: Value[]][] = Object.entries(equal)
     .filter(([, value]) => value !== undefined)
     .map(([column, value]) => [`${column} = ?`, [value as string]]);
+  conditions.push([STANDS, []]);
   if (from !== undefined) conditions.push(['day >= ?', [from]]);
   if (to !== undefined) conditions.push(['day <= ?', [to]]);
   if (after)
     conditions.push([`(day ${sign} ? or day = ? and id ${sign} ?)`, [after.day, after.day, after.id]]);
   return database.query<KeptLine>(
-    `select ${LINE} from statement_lines ${conditions.length > 0 ? `where ${conditions.map(([sql]) => sql).join(' and ')}` : ''}
+    `select ${LINE} from statement_lines where ${conditions.map(([sql]) => sql).join(' and ')}
      order by day ${order}, id ${order} limit ? + 0`,
     ...conditions.flatMap(([, values]) => values),
     limit,
@@ -206,7 +221,7 @@ export function lineSums(database: Reader): Promise<LineSum[]> {
   return database.query<LineSum>(
     `select account, currency, direction, state, booked, count(*) as count, cast(sum(amount_minor) as bigint) as sum_minor,
        max(day) as last_day
-     from statement_lines group by account, currency, direction, state, booked order by account, currency, direction, state, booked`,
+     from statement_lines where ${STANDS} group by account, currency, direction, state, booked order by account, currency, direction, state, booked`,
   );
 }
 

@@ -30,3 +30,7 @@ export function prefersStrictHandling({ prefer }: IncomingHttpHeaders): boolean 
     [prefer].flat().some((value) => /(?:^|[,;])\s*handling\s*=\s*"?strict"?\s*(?:$|[,;])/i.test(value))
   );
 }
+
+/** `Prefer: respond-async` (RFC 7240, section 4.1): the answer does not wait for what was asked. */
+export const prefersAsync = ({ prefer }: IncomingHttpHeaders): boolean =>
+  /(?:^|[,;])\s*respond-async\s*(?:$|[,;])/i.test([prefer].flat().join(','));

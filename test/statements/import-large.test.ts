@@ -1,12 +1,13 @@
-// A large statement is imported in several commits: others get their turn, a second import adds nothing, and one that ended is made whole.
+// A large statement is imported in several commits: it is seen as a whole or nowhere, one that ended goes on, and a second import adds nothing.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import { readStatements } from '#bank-statements';
 import type { Journal } from '../../src/journal/journal.ts';
 import { checkFile, importFile } from '../../src/statements/import-file.ts';
-import { lineSums, listStatements } from '../../src/statements/line-queries.ts';
+import { lineSums, listLines, listStatements } from '../../src/statements/line-queries.ts';
 import { ACCOUNT, camt } from '../support/camt.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
+import { ENGINES } from '../support/stores.ts';
 
 const ACT = { actor: 'operator', request_id: null };
 const METHODS = [{ accounts: [{ currency: 'EUR', holder: 'Shop', iban: ACCOUNT, rows: [] }] }];
@@ -26,42 +27,84 @@ const file = checkFile(
   METHODS,
 );
 
-let harness: Harness;
-before(async () => {
-  harness = await startHarness('sqlite');
-});
-after(async () => {
-  await harness.verify();
-  await harness.close();
-});
+const SMALL = checkFile(
+  readStatements(
+    camt(
+      [
+        { amount: '10.00', bank: 'B0', text: 'Order 0' },
+        { amount: '12.00', bank: 'B2', text: 'Order 2', status: 'PDNG' },
+      ],
+      { number: '2' },
+    ),
+    'small.xml',
+  ),
+  METHODS,
+);
 
-async function stored() {
-  harness.service.database.refresh();
-  const [statements, sums] = [
-    await listStatements(harness.service.database, undefined, undefined, 10),
-    await lineSums(harness.service.database),
-  ];
-  return [statements.map(({ lines }) => lines), sums.reduce((sum, { count }) => sum + Number(count), 0)];
-}
+for (const engine of ENGINES)
+  describe(`a large statement on ${engine}`, () => {
+    let harness: Harness;
+    before(async () => {
+      harness = await startHarness(engine);
+    });
+    after(async () => {
+      await harness.verify();
+      await harness.close();
+    });
 
-test('an import that ends in between is made whole by the same file', async () => {
-  const { journal } = harness.service;
-  let commits = 0;
-  const ending = {
-    commit: (work: Parameters<Journal['commit']>[0]) => {
-      commits += 1;
-      return commits === 3 ? Promise.reject(new Error('ended')) : journal.commit(work);
-    },
-  } as Journal;
-  await assert.rejects(importFile(ending, file, ACT, OPTIONS), /ended/);
-  assert.deepEqual(await stored(), [[], 2000], 'no statement stands without all of its lines');
-  const [whole] = (await importFile(journal, file, ACT, OPTIONS))!;
-  assert.deepEqual([whole!.added, whole!.known, whole!.knownAt.length], [500, 2000, 2000]);
-  assert.deepEqual(await stored(), [[LINES], LINES]);
-});
+    /** The lines of each statement, all lines that are seen, those that are booked, and all that are in the table. */
+    async function stored() {
+      const { database } = harness.service;
+      database.refresh();
+      const statements = await listStatements(database, undefined, undefined, 10);
+      const sums = await lineSums(database);
+      const sum = (some: typeof sums) => some.reduce((all, { count }) => all + Number(count), 0);
+      const seen = await listLines(database, {}, undefined, 5000);
+      assert.equal(seen.length, sum(sums));
+      const [rows] = await database.query<{ n: number }>('select count(*) as n from statement_lines');
+      const booked = sums.filter((one) => one.booked === 1);
+      return [statements.map(({ lines }) => lines), sum(sums), sum(booked), Number(rows!.n)];
+    }
 
-test('the same file again adds nothing', async () => {
-  const [again] = (await importFile(harness.service.journal, file, ACT, OPTIONS))!;
-  assert.deepEqual([again!.id, again!.added, again!.known], [null, 0, LINES]);
-  assert.deepEqual(await stored(), [[LINES], LINES]);
-});
+    /** Imports the large file through a journal that ends before a commit. */
+    function endBefore(commit: number) {
+      const { journal } = harness.service;
+      let commits = 0;
+      const ending = {
+        newestSeal: () => journal.newestSeal(),
+        commit: (work: Parameters<Journal['commit']>[0]) =>
+          ++commits === commit ? Promise.reject(new Error('ended')) : journal.commit(work),
+      } as Journal;
+      return assert.rejects(importFile(ending, file, ACT, OPTIONS), /ended/);
+    }
+
+    test('an import that ended in between is seen nowhere, and lines of it are taken over by another file', async () => {
+      await endBefore(3);
+      assert.deepEqual(await stored(), [[], 0, 0, 1000]);
+      const [small] = (await importFile(harness.service.journal, SMALL, ACT, OPTIONS))!;
+      assert.deepEqual([small!.added, small!.known], [2, 0]);
+      const [, seen, , rows] = await stored();
+      assert.deepEqual([seen, rows], [2, 1000]);
+    });
+
+    test('what is known changes with the last commit alone', async () => {
+      const before = await stored();
+      await endBefore(6);
+      assert.deepEqual(await stored(), [...before.slice(0, 3), LINES]);
+    });
+
+    test('the same file goes on where it ended, and is told as a whole', async () => {
+      const turns: number[] = [];
+      const onTurn = (_: unknown, done: number) => turns.push(done);
+      const [whole] = (await importFile(harness.service.journal, file, ACT, { ...OPTIONS, onTurn }))!;
+      assert.deepEqual([whole!.added + whole!.booked, whole!.known], [LINES - 2, 2]);
+      assert.deepEqual(turns, [500, 1000, 1500, 2000, 2500, 2500]);
+      assert.deepEqual(await stored(), [[2, LINES], LINES, LINES, LINES]);
+    });
+
+    test('the same file again adds nothing', async () => {
+      const [again] = (await importFile(harness.service.journal, file, ACT, OPTIONS))!;
+      assert.deepEqual([again!.id, again!.added, again!.known], [null, 0, LINES]);
+      assert.deepEqual(await stored(), [[2, LINES], LINES, LINES, LINES]);
+    });
+  });

@@ -5,7 +5,8 @@ import type { AdminParts } from '../../administrators/admin/parts.ts';
 import type { Offer } from '../../payments/methods/offer.ts';
 import { decisionEndpoints } from '../../review/admin/decisions.ts';
 import { paymentReads } from '../../review/admin/payments.ts';
-import { statementImport, statementReads } from '../../statements/admin/statements.ts';
+import { statementImports } from '../../statements/admin/imports.ts';
+import { statementReads } from '../../statements/admin/statements.ts';
 import { type ApiEndpoint, addEndpoints, described, type Surface } from '../../web/endpoint.ts';
 import { notFound } from '../../web/errors.ts';
 import { API_HEADERS } from '../../web/headers.ts';
@@ -48,7 +49,7 @@ const endpointsOf = (parts: Admin): ApiEndpoint[] => [
   ...webhookReads(parts),
   ...webhookActs(parts),
   ...statementReads(parts),
-  statementImport(parts),
+  ...statementImports(parts),
 ];
 
 /** What the OpenAPI document says of /admin. Nothing is called of what the endpoints close over. */

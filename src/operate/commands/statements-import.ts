@@ -47,7 +47,10 @@ export async function importFiles(files: readonly string[], options: Options): P
         const read = readFile(path, csv);
         const checked = checkFile(read, configuration.methods, confirm, csv);
         if (confirm) checked.confirmed?.push(...layoutsOf(read, checked.statements));
-        const imported = await importFile(journal, checked, OPERATOR, { despiteFaults, dryRun });
+        const begun = sum(sizes.slice(0, i));
+        const onTurn = (_: unknown, done: number, of: number) =>
+          onProgress(begun + Math.floor((sizes[i]! * done) / Math.max(1, of)), all);
+        const imported = await importFile(journal, checked, OPERATOR, { despiteFaults, dryRun, onTurn });
         const { faults, notes } = checked;
         told.push({ file: basename(path), statements: imported?.map(shown) ?? null, faults, notes });
         if (!json && !confirm) printUnseen(read);

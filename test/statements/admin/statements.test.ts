@@ -145,6 +145,50 @@ describe('statements under /admin', () => {
     assert.deepEqual([others.length, layout!.account, layout!.version], [0, ACCOUNT, 2]);
   });
 
+  test('an import that is not waited for tells how far it is, and can be undone', async () => {
+    const file = (text: string) =>
+      camt([{ amount: '1.00', bank: text, text }], { number: text === 'undo-1' ? '70' : '71' });
+    const documented = await DocumentedService.of(service);
+    const begin = (body: Uint8Array) =>
+      service.request('/admin/statements', {
+        method: 'POST',
+        key: ana.token,
+        body,
+        headers: { 'content-type': 'application/octet-stream', prefer: 'respond-async' },
+      });
+    const ended = async (address: string) => {
+      for (;;) {
+        const { status, json } = await get(address);
+        assert.equal(status, 200);
+        if (json.data.state !== 'running') return json.data;
+      }
+    };
+    const begun = await begin(file('undo-1'));
+    assert.deepEqual([begun.status, begun.json.data.state], [202, begun.json.data.state]);
+    const address = begun.headers.get('location')!;
+    assert.equal(address, `/admin/statement_imports/${begun.json.data.id}`);
+    const { state, lines, lines_done, added, statements } = await ended(address);
+    assert.deepEqual([state, lines, lines_done, added, statements.length], ['done', 1, 1, 1, 1]);
+    await documented.hold('GET', '/admin/statement_imports/{import_id}', {
+      key: otto.token,
+      id: begun.json.data.id,
+    });
+    const wrong = await begin(camt([{ amount: 'many', bank: 'undo-2' }], { number: '72' }));
+    const refused = await ended(wrong.headers.get('location')!);
+    assert.deepEqual([refused.state, refused.faults.length], ['refused', 1]);
+    assert.equal((await get('/admin/statement_imports/imp_none')).status, 404);
+    const undo = (key: string) =>
+      service.request(`/admin/statements/${statements[0]}/undo`, { method: 'POST', key });
+    assert.equal((await undo(otto.token)).status, 403);
+    assert.deepEqual((await undo(ana.token)).json.data, {
+      object: 'statement_undo',
+      id: statements[0],
+      lines: 1,
+    });
+    assert.equal((await undo(ana.token)).status, 404, 'undone already');
+    assert.equal((await send(file('undo-1'))).json.data.statements[0].added, 1, 'it can be imported again');
+  });
+
   test('queries that are wrong, and whoever may not', async () => {
     for (const query of ['?despite_faults=maybe', '?fil=x'])
       assert.equal((await send(FILE, query)).status, 422, query);
