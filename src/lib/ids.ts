@@ -42,7 +42,8 @@ export const timeOrderedIdOf = (prefix: string, ms: number, text: string): strin
   prefix + timeBase32(ms) + base32Digest(text, RANDOM_CHARACTERS);
 
 /** Whether an identifier was made by `timeOrderedIdOf` with this text, at any moment. */
-export const isOfText = (id: string, text: string): boolean => id.endsWith(base32Digest(text, RANDOM_CHARACTERS));
+export const isOfText = (id: string, text: string): boolean =>
+  id.endsWith(base32Digest(text, RANDOM_CHARACTERS));
 
 /** An identifier without a meaning: `characters` × 5 random bits. */
 export function randomId(prefix: string, characters = RANDOM_CHARACTERS): string {

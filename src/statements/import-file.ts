@@ -62,7 +62,7 @@ const REST = 2;
 /** How long one commit of an import is tried while the store takes no writes. */
 const PATIENCE_MS = 60 * SECOND_MS;
 
-/** Gives others their turn: waits after a commit twice as long as it took, if somebody else wrote since the one before. */
+/** Gives others their turn: waits after a commit twice as long as it took, if others wrote since the one before. */
 function restBeside(journal: Journal): () => Promise<void> {
   let newest: number | undefined;
   let begun = monotonicMs();

@@ -38,7 +38,7 @@ export interface ImportStatus {
   updated_at: number;
 }
 
-/** An import that writes down how far it is, once somebody asks it to. */
+/** An import that writes down how far it is from the moment on when it is told to. */
 export class ToldImport {
   readonly #journal: Journal;
   readonly #act: Act;
@@ -120,7 +120,8 @@ export async function importStatus(
   const facts = entryFacts(entry) as Record<string, string | number | undefined>;
   const number = (name: string) => Number(facts[name] ?? 0);
   const isWhole = facts.lines !== undefined && facts.done === facts.lines;
-  const state = ENDS[entry.action] ?? (isWhole ? 'done' : now - entry.at > SILENT_MS ? 'stopped' : 'running');
+  const isSilent = now - entry.at > SILENT_MS;
+  const state = ENDS[entry.action] ?? (isSilent ? (isWhole ? 'done' : 'stopped') : 'running');
   return {
     ...{ id, state, lines: facts.lines === undefined ? null : number('lines'), lines_done: number('done') },
     ...{ added: number('added'), booked: number('booked'), known: number('known') },

@@ -84,7 +84,7 @@ const CHANGES_MAXIMUM = 5000;
 
 /** What hears of an import in several commits. */
 export interface ImportTurns {
-  /** Called in each commit, with the lines that stand by then, of how many. Nobody sees them yet. */
+  /** Called in each commit, with the lines that stand by then, of how many. They are not seen yet. */
   onTurn?(transaction: Transaction, done: number, of: number): void;
   /** Waits between two commits. */
   rest?(): Promise<void>;

@@ -37,7 +37,7 @@ export class KnownLines {
   readonly #account: string;
   readonly #act: Act;
   readonly #later: LineChange[] | undefined;
-  /** Other statements that do not stand: nobody sees their lines. */
+  /** Other statements that do not stand: their lines are not seen. */
   #left: ReadonlySet<string> = new Set();
   readonly #byFingerprint = new Map<string, KeptLine>();
   readonly #byEntry = new Map<string, KeptLine[]>();

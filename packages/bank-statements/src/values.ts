@@ -11,6 +11,7 @@ const CURRENCIES = new Set(CODES.trim().split(/\s+/));
  * decimal are dropped. Returns undefined for any other text: more decimals, groups, signs, and more than `MAXIMUM_MINOR`.
  */
 export function hundredths(text: string, decimalMark: '.' | ','): number | undefined {
+  if (text === '') return undefined;
   const [whole = '', fraction = '', ...more] = text.split(decimalMark);
   if (more.length > 0 || !/^\d{0,18}$/.test(whole) || !/^\d{0,2}0{0,16}$/.test(fraction)) return undefined;
   if (whole === '' && fraction === '') return undefined;

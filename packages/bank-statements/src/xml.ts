@@ -61,16 +61,41 @@ export function readXml(
   parser.close();
 }
 
+/** Paths that were asked for, taken apart: the same few are asked of each entry. */
+const STEPS = new Map<string, readonly string[]>();
+
+function stepsOf(path: string): readonly string[] {
+  let steps = STEPS.get(path);
+  if (!steps) {
+    steps = path.split('/');
+    STEPS.set(path, steps);
+  }
+  return steps;
+}
+
 /** The element at a path such as `Acct/Id/IBAN`; undefined if there is none. */
 export function at(element: XmlElement | undefined, path: string): XmlElement | undefined {
   let found = element;
-  for (const name of path.split('/')) found = found?.children.find((child) => child.name === name);
+  for (const name of stepsOf(path)) {
+    if (!found) return undefined;
+    const { children }: XmlElement = found;
+    found = undefined;
+    for (const child of children)
+      if (child.name === name) {
+        found = child;
+        break;
+      }
+  }
   return found;
 }
 
 /** The text at the first of `paths` that holds one. */
 export function textAt(element: XmlElement | undefined, ...paths: string[]): string | undefined {
-  return paths.map((path) => at(element, path)?.text).find((text) => text !== undefined && text !== '');
+  for (const path of paths) {
+    const text = at(element, path)?.text;
+    if (text) return text;
+  }
+  return undefined;
 }
 
 /** The children of a name. */

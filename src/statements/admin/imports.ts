@@ -1,10 +1,17 @@
 // Importing bank statements under /admin: a file is taken, the status of a long import can be asked, and an import is undone.
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
-import { ENCODINGS, FILE_BYTES_MAXIMUM, type PartialLayout, parseChoices } from '#bank-statements';
+import {
+  ENCODINGS,
+  FILE_BYTES_MAXIMUM,
+  type PartialLayout,
+  parseChoices,
+  type ReadOptions,
+} from '#bank-statements';
 import { administratorActOf } from '../../administrators/admin/authenticate.ts';
 import type { AdminParts } from '../../administrators/admin/parts.ts';
 import { requireStanding } from '../../administrators/standing.ts';
+import type { Act } from '../../journal/audit-entry.ts';
 import { OperationalError, validationFailed } from '../../lib/errors.ts';
 import { isTimeOrderedId } from '../../lib/ids.ts';
 import { formatTimestamp, SECOND_MS } from '../../lib/time.ts';
@@ -104,6 +111,42 @@ function readChoices(reader: QueryReader, name: string): PartialLayout | undefin
   return choices;
 }
 
+const GOES_ON = {
+  description: 'It goes on. Ask the address in `Location`.',
+  body: ['StatementImportStatus', statusSchema] as const,
+  headers: { Location: { schema: { type: 'string' } } },
+};
+
+/** A file as it was sent, and how it is to be read. */
+interface Sent {
+  bytes: Uint8Array;
+  name: string;
+  csv: ReadOptions;
+  confirm: boolean;
+  despiteFaults: boolean;
+}
+
+/** Imports a file. `imported` is undefined if it was refused. Throws as `importFile` and `readBeside` do. */
+async function importUpload(
+  { journal, offer }: Pick<ImportParts, 'journal' | 'offer'>,
+  told: ToldImport,
+  { bytes, name, csv, confirm, despiteFaults }: Sent,
+  act: Act,
+) {
+  try {
+    const read = await readBeside(bytes, name, csv);
+    const checked = checkFile(read, offer.settings, confirm, csv);
+    if (confirm) checked.confirmed?.push(...layoutsOf(read, checked.statements));
+    const options = { despiteFaults, dryRun: false, onTurn: told.onTurn };
+    const imported = await importFile(journal, checked, act, options);
+    await (imported ? told.done(imported, checked.faults) : told.refused(checked.faults));
+    return { checked, imported };
+  } catch (error) {
+    await told.failed().catch(() => {}); // the store is away: the status is "stopped" after a while
+    throw error;
+  }
+}
+
 const importing = ({ database, journal, offer, clock }: ImportParts): ApiEndpoint =>
   endpoint('POST /admin/statements', {
     id: 'importStatements',
@@ -136,11 +179,7 @@ const importing = ({ database, journal, offer, clock }: ImportParts): ApiEndpoin
     headers: [RESPOND_ASYNC],
     answers: {
       201: { description: 'Imported.', body: ['StatementImportAnswer', importAnswerSchema] },
-      202: {
-        description: 'It goes on. Ask the address in `Location`.',
-        body: ['StatementImportStatus', statusSchema],
-        headers: { Location: { schema: { type: 'string' } } },
-      },
+      202: GOES_ON,
     },
     errors: ['forbidden', 'payload_too_large', 'validation_failed', 'conflict'],
     async handle({ request, reply, bytes, query }) {
@@ -154,19 +193,8 @@ const importing = ({ database, journal, offer, clock }: ImportParts): ApiEndpoin
       };
       const act = administratorActOf(request);
       const told = new ToldImport(journal, act);
-      const work = async () => {
-        const read = await readBeside(bytes, file, csv);
-        const checked = checkFile(read, offer.settings, confirm, csv);
-        if (confirm) checked.confirmed?.push(...layoutsOf(read, checked.statements));
-        const options = { despiteFaults: despite_faults === true, dryRun: false, onTurn: told.onTurn };
-        const imported = await importFile(journal, checked, act, options);
-        await (imported ? told.done(imported, checked.faults) : told.refused(checked.faults));
-        return { checked, imported };
-      };
-      const ended = work().catch(async (error: unknown) => {
-        await told.failed().catch(() => {}); // the store is away: the status says "stopped" in a while
-        throw error;
-      });
+      const upload = { bytes, name: file, csv, confirm, despiteFaults: despite_faults === true };
+      const ended = importUpload({ journal, offer }, told, upload, act);
       const first = prefersAsync(request.headers)
         ? undefined
         : await Promise.race([ended, delay(AT_ONCE_MS, undefined, { ref: false })]);

@@ -315,6 +315,12 @@ create unique index statement_lines_by_fingerprint on statement_lines (account, 
 create index statement_lines_by_entry on statement_lines (account, entry_reference) where entry_reference is not null;
 create index statement_lines_by_day on statement_lines (account, day, id);
 create index statement_lines_by_state on statement_lines (state, day, id);
+-- All lines, and those of a direction in whatever state, the newest first.
+create index statement_lines_by_time on statement_lines (day, id);
+create index statement_lines_by_direction on statement_lines (direction, day, id);
+create index statement_lines_by_statement on statement_lines (statement_id, day, id);
+-- The sums of each account, read from the index alone.
+create index statement_lines_by_sum on statement_lines (account, currency, direction, state, booked, day, amount_minor);
 create index statement_lines_by_payment on statement_lines (payment_id, id) where payment_id is not null;
 -- What is to be erased some day.
 create index statement_lines_whole on statement_lines (day, id) where details is not null;
