@@ -38,6 +38,7 @@ interface Running extends Said {
   numbering: LineNumbering | undefined;
   /** Lines that cannot be told apart yet: the account or a day may stand below them. */
   waiting: LineRead[];
+  count: number;
   take: (line: StatementLine) => void;
 }
 
@@ -67,7 +68,16 @@ export function readCamt(pieces: Iterable<string>, file: string, take: TakeLine)
       if (!format) return;
       const place = statements.length;
       running = {
-        ...{ format, element, faults: [], notes: [], sumMinor: 0n, currencies: new Map(), waiting: [] },
+        ...{
+          format,
+          element,
+          faults: [],
+          notes: [],
+          sumMinor: 0n,
+          currencies: new Map(),
+          waiting: [],
+          count: 0,
+        },
         numbering: undefined,
         take: (line) => take(line, place),
       };
@@ -84,6 +94,7 @@ const isDated = ({ status, bookingDay, valueDay }: LineRead) =>
 
 function addLine(running: Running, line: LineRead): void {
   const { format, element, currencies, waiting } = running;
+  running.count++;
   if (!currencies.has(line.currency)) currencies.set(line.currency, line.at);
   if (!running.numbering && at(element, 'Acct'))
     running.numbering = new LineNumbering({ account: accountOf(element), format });
@@ -146,7 +157,7 @@ function statementOf(element: XmlElement, file: string, running: Running): State
   if (strange)
     faults.push({ line: strange[1], text: `The line is in ${strange[0]}, the account in ${currency}.` });
   const closingLine = all(element, 'Bal').at(-1)?.line ?? element.line;
-  faults.push(...balanceFaults(opening, closing, strange ? undefined : sumMinor, closingLine, lines.length));
+  faults.push(...balanceFaults(opening, closing, strange ? undefined : sumMinor, closingLine, running.count));
   const day = to ?? closing?.day;
   running.numbering ??= new LineNumbering({ account, format });
   const text = 'This entry is left out: neither it nor its statement names a day that can be read.';
