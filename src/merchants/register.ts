@@ -57,7 +57,7 @@ export interface Registered extends IssuedKey {
 export type KeyByMode = Readonly<Record<Mode, string>>;
 
 /**
- * Makes a merchant with its first key. Without an invitation its name must look like no other merchant's and no known brand. A known
+ * Makes a merchant with its first key. Without an invitation its name must look like no other merchant's. A known
  * e-mail address makes another merchant and changes nothing of the first. Without an invitation the key makes test payments. With `keys`,
  * which only the caller knows, the key is one of them, and a merchant that has it already is returned instead. Throws `validation_failed`
  * if a field or the invitation is invalid, `forbidden` if registration is closed, and what the journal throws.
@@ -93,14 +93,13 @@ export async function registerMerchant(
   }
 }
 
-/** Keeps a name until what is returned is called. Throws `validation_failed` where it looks like another merchant's or a brand. */
+/** Keeps a name until what is returned is called. Throws `validation_failed` where it looks like another merchant's. */
 async function claimName(
   { names }: Directory,
   name: string,
   contact: string | undefined,
 ): Promise<() => void> {
-  const { looksLikeBrand } = await import('./brands.ts'); // loaded at the first registration
-  const release = looksLikeBrand(name) ? undefined : await names.claim(name);
+  const release = await names.claim(name);
   if (!release) throw taken(contact);
   return release;
 }

@@ -63,7 +63,7 @@ export const registrationEndpoint = (parts: RegistrationSite, counts: Registrati
     id: 'register',
     summary: 'Register as a merchant and get an API key',
     description:
-      'Needs no key. Without an invitation the key makes test payments. The same address shows people a form. Without an invitation a business name that looks like that of another merchant or of a known brand is refused. An e-mail address that is known already changes nothing of the answer.',
+      'Needs no key. Without an invitation the key makes test payments. The same address shows people a form. Without an invitation a business name that looks like that of another merchant is refused. An e-mail address that is known already changes nothing of the answer.',
     body: ['Registration', registrationRequestSchema],
     parse: (values, strict) => parseRegistration(values, { strict, mode: parts.mode }),
     prefers: true,

@@ -53,10 +53,10 @@ export function scenesOf(services: Record<Scene['by'], Harness>): readonly Scene
         sent(ana, lang, { business_name: 'x'.repeat(200), email: 'ana', website: 'corner.example' }),
     },
     {
-      name: 'errors, name of a brand',
+      name: 'errors, name of another',
       by: 'open',
       status: 422,
-      show: (ana, lang) => sent(ana, lang, { ...CORNER_SHOP, business_name: 'PayPaI' }),
+      show: (ana, lang) => sent(ana, lang, { ...CORNER_SHOP, business_name: 'ᴅᴇᴠᴇʟᴏᴘᴍᴇɴᴛ Shop' }),
     },
     { name: 'invite', by: 'invite', status: 200, show: (ana, lang) => form(ana, lang, { invite: 'cfi_x' }) },
     { name: 'errors, no invitation', by: 'invite', status: 422, show: (ana, lang) => sent(ana, lang) },
