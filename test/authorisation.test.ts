@@ -366,7 +366,7 @@ const ROWS: Row[] = [
 const ROTATED = keyId(keyDigest(KEY));
 const UNKNOWN_KEY = `key_${'0'.repeat(16)}`;
 /** What browsers load for the pages, by the digest of its content. */
-const ASSET = /^GET (\/console|\/register)?\/assets\/[\w-]+\.[\w-]{12}\.(css|js|svg|woff2)$/;
+const ASSET = /^GET (\/console|\/register)?\/assets\/(\*|[\w-]+\.[\w-]{12}\.(css|js|svg|png|woff2))$/;
 
 describe('who may do what', () => {
   let service: Harness;

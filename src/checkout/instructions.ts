@@ -7,20 +7,38 @@ import { grouped } from '../payments/methods/transfer/creditor-reference.ts';
 import { type QuickPay, quickPayments } from '../payments/methods/transfer/quick-pay.ts';
 import { swissCross, swissWidthMm } from '../payments/methods/transfer/swiss.ts';
 import type { Payment } from '../payments/payment.ts';
+import { checkoutUrl } from '../payments/present.ts';
+import { icon } from '../web/markup/icons.ts';
 import type { Words } from '../web/markup/languages.ts';
 import { qrSvg } from '../web/markup/qr-svg.ts';
 import type { PaymentSubject } from './parts.ts';
+import type { CheckoutVisit } from './visit.ts';
 
 /** Drawing a code takes about 2 ms, and a customer opens the page again after each step at their bank. */
 const codes = new LRUCache<string, QrCode>({ max: 500, memoMethod: qrPath });
 
-/** The markup of the instructions. `pictureUrl`: the address of the QR code as a picture. */
-export function instructionsMarkup(
-  subject: PaymentSubject,
-  instructions: Instructions,
-  pictureUrl: string,
-): Html {
-  if (instructions.kind === 'transfer') return transfer(subject, instructions, pictureUrl);
+/** Addresses that the instructions lead to. */
+interface Aids {
+  /** The QR code as a picture. */
+  picture: string;
+  /** The day to pay by as a calendar entry; undefined where there is none to keep. */
+  calendar?: string | undefined;
+  /** The page itself, for a message. */
+  page: string;
+}
+
+/** What helps to pay a transfer later. `method`: the way whose code is shown; undefined if the payment says it. */
+export function aidsOf(visit: CheckoutVisit, { payment }: PaymentSubject, method?: string): Aids {
+  return {
+    picture: visit.address({ method, view: 'code' }),
+    calendar: payment.status === 'pending' ? visit.address({ view: 'calendar' }) : undefined,
+    page: checkoutUrl(visit.site.baseUrl, payment.id),
+  };
+}
+
+/** The markup of the instructions. */
+export function instructionsMarkup(subject: PaymentSubject, instructions: Instructions, aids: Aids): Html {
+  if (instructions.kind === 'transfer') return transfer(subject, instructions, aids);
   return html`<div class="instructions words" dir="auto">${instructions.text}</div>`;
 }
 
@@ -32,58 +50,77 @@ export function codePicture(payment: Payment, instructions: Instructions | null)
   return quick && qrPicture(quick.payload, quick.scheme === 'swiss' ? swissCross : undefined);
 }
 
-/** What a customer is told to transfer, a row each: what it is, the value to copy, a hint, and what stands beside the value. */
-export function instructionRows(
-  { payment, words }: Pick<PaymentSubject, 'payment' | 'words'>,
-  { account, reference }: Instructions & { kind: 'transfer' },
-) {
-  const merchant = payment.merchant_name;
-  const isKnownName = folded(account.holder) === folded(merchant);
-  const rows: [term: Html | string, value: string | undefined, note?: Html | false, beside?: string][] = [
-    [
-      words.html('transfer.holder'),
-      account.holder,
-      !isKnownName && words.html('transfer.holder.note', { merchant }),
-    ],
-    ['IBAN', account.iban && grouped(account.iban)],
-    ['BIC', account.bic],
-    ['UPI', account.upi_id],
-    ['PIX', account.pix_key],
-    ...(account.rows ?? []).map(({ label, value }): [string, string] => [label, value]),
-    [
-      words.html('transfer.amount'),
-      words.amount(payment.amount_minor, payment.currency),
-      false,
-      payment.currency,
-    ],
-    [
-      words.html('transfer.reference'),
-      grouped(reference),
-      words.html('transfer.reference.note', { merchant }),
-    ],
-  ];
-  return rows.filter(([, value]) => value);
+type Transfer = Instructions & { kind: 'transfer' };
+
+/** A line of a transfer; `isMust`: the one without which the money is not known. */
+interface Line {
+  term: string;
+  value: string | undefined;
+  note?: Html | false;
+  beside?: string;
+  isMust?: true;
 }
 
-function transfer(
-  { payment, words, amount }: PaymentSubject,
-  instructions: Instructions & { kind: 'transfer' },
-  pictureUrl: string,
-): Html {
+/** What a customer is told to transfer. */
+export function transferLines(
+  { payment, words }: Pick<PaymentSubject, 'payment' | 'words'>,
+  { account, reference }: Transfer,
+): Line[] {
+  const merchant = payment.merchant_name;
+  const isKnownName = folded(account.holder) === folded(merchant);
+  const lines: Line[] = [
+    {
+      term: words.text('transfer.holder'),
+      value: account.holder,
+      note: !isKnownName && words.html('transfer.holder.note', { merchant }),
+    },
+    { term: 'IBAN', value: account.iban && grouped(account.iban) },
+    { term: 'BIC', value: account.bic },
+    { term: 'UPI', value: account.upi_id },
+    { term: 'PIX', value: account.pix_key },
+    ...(account.rows ?? []).map(({ label, value }) => ({ term: label, value })),
+    {
+      term: words.text('transfer.amount'),
+      value: words.amount(payment.amount_minor, payment.currency),
+      beside: payment.currency,
+    },
+    {
+      term: words.text('transfer.reference'),
+      value: grouped(reference),
+      note: words.html('transfer.reference.note', { merchant }),
+      isMust: true,
+    },
+  ];
+  return lines.filter(({ value }) => value);
+}
+
+function transfer(subject: PaymentSubject, instructions: Transfer, aids: Aids): Html {
+  const { payment, words, amount } = subject;
+  const lines = transferLines(subject, instructions);
   const quick = quickPayments(instructions.account, payment, instructions.reference);
+  const lead =
+    payment.mode === 'test'
+      ? html`<p class="notice warn">${words.html('transfer.test')}</p>\n`
+      : isAsked(payment) && html`<p>${words.html('transfer.lead', { amount })}</p>\n`;
   return html`<div class="instructions">
-${payment.mode === 'test' && html`<p class="notice warn">${words.html('transfer.test')}</p>`}
-${isAsked(payment) && html`<p>${words.html('transfer.lead', { amount })}</p>`}
+${lead}${quick.map((one) => atOnce(words, one))}<div class="with-code">
+<dl class="details">
+${lines.map(({ term, value, note, beside, isMust }) => {
+  const hint = note && html`<p class="hint">${note}</p>`;
+  return html`<div${isMust && html` class="must"`}><dt>${term}</dt>
+<dd>${copied(term, value!)}${beside && ` ${beside}`}${hint}</dd></div>\n`;
+})}</dl>
+${quick.map((one) => code(words, one, aids.picture))}
+</div>
 <p class="hint screen">${words.html('transfer.select')}</p>
-<dl class="rows">
-${instructionRows({ payment, words }, instructions).map(
-  ([term, value, note, beside]) =>
-    html`<div><dt>${term}</dt><dd><bdi class="copy" translate="no">${value}</bdi>${beside && ` ${beside}`}${
-      note && html`<p class="hint">${note}</p>`
-    }</dd></div>\n`,
-)}</dl>
-${quick.map((one) => quickPay(words, one, pictureUrl))}
+${aidsMarkup(subject, lines, aids)}
 </div>`;
+}
+
+/** A value that one click selects, and that a keyboard reaches in a field of its own. */
+function copied(term: string, value: string, look = 'copy'): Html {
+  const field = html`<input class="taken" readonly aria-label="${term}" value="${value}">`;
+  return html`<bdi class="${look}" translate="no" aria-hidden="true">${value}</bdi>${field}`;
 }
 
 /** Not of who said that they sent the money, until it shows that a part is missing: they are told not to send it again. */
@@ -92,17 +129,33 @@ export const isAsked = ({ announced_at, received_minor }: Payment): boolean =>
 
 const folded = (name: string) => name.normalize('NFKC').toLowerCase();
 
-function quickPay(words: Words, { scheme, payload, copyable, link }: QuickPay, pictureUrl: string): Html {
+/** What pays at once on the device itself: a button into an app, or a code to paste. */
+function atOnce(words: Words, { payload, copyable, link }: QuickPay): Html {
   const target = link === undefined ? undefined : safeUrl(link);
-  return html`${target && html`<p><a class="secondary" href="${target}">${words.html('transfer.open')}</a></p>`}${
+  const term = words.text('transfer.code');
+  return html`${target && html`<p><a class="secondary" href="${target}">${words.html('transfer.open')}</a></p>\n`}${
     copyable &&
-    html`<dl class="rows"><div><dt>${words.html('transfer.code')}</dt><dd><bdi class="copy code" translate="no">${payload}</bdi></dd></div></dl>`
-  }
+    html`<dl class="details"><div><dt>${term}</dt><dd>${copied(term, payload, 'copy code')}</dd></div></dl>\n`
+  }`;
+}
+
+function code(words: Words, { scheme, payload }: QuickPay, pictureUrl: string): Html {
+  return html`<details class="scan"><summary>${words.html('transfer.show')}</summary>
 <figure>
 ${qrCode(words, scheme, payload)}
-<figcaption>${words.html('transfer.scan')}
+<figcaption><span>${words.html('transfer.scan')}</span>
 <a class="plain" href="${pictureUrl}">${words.html('transfer.save')}</a></figcaption>
-</figure>`;
+</figure></details>`;
+}
+
+/** To keep the details for later: a mail to oneself, and the day in one's calendar. */
+function aidsMarkup({ payment, words, amount }: PaymentSubject, lines: readonly Line[], aids: Aids): Html {
+  const subject = words.text('transfer.mail.subject', { merchant: payment.merchant_name, amount });
+  const told = lines.map(({ term, value, beside }) => `${term}: ${value}${beside ? ` ${beside}` : ''}`);
+  const body = [...told, '', aids.page].join('\r\n');
+  const mail = `mailto:?subject=${encodeURIComponent(subject)}&body=${encodeURIComponent(body)}`;
+  return html`<p class="aids"><a href="${mail}">${icon('mail')}<span>${words.html('transfer.mail')}</span></a>
+${aids.calendar && html`<a href="${aids.calendar}">${icon('calendar')}<span>${words.html('calendar.add')}</span></a>`}</p>`;
 }
 
 /** A side on paper. */

@@ -35,7 +35,7 @@ const ARRIVING = { part: ['money.part'], all: ['money.all'], more: ['money.more'
 /** The sentences of each state. `money.back` comes behind them where money went back. */
 export const MONEY: Readonly<Record<ShownStatus, Row>> = {
   pending: {
-    nothing: always('money.not_yet'),
+    nothing: always('money.pending'),
     announced: ['announced.kept'],
     ...ARRIVING,
     returned: [],

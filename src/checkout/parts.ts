@@ -5,8 +5,10 @@ import { type Html, html, safeUrl } from '../lib/html.ts';
 import type { Profile } from '../merchants/merchant.ts';
 import type { Method } from '../payments/methods/method.ts';
 import type { Payment } from '../payments/payment.ts';
+import { checkoutUrl } from '../payments/present.ts';
 import type { Words } from '../web/markup/languages.ts';
-import { contactLink, facts, type IconName, icon, type TermPair } from '../web/markup/parts.ts';
+import { contactLink, type TermPair } from '../web/markup/parts.ts';
+import type { CheckoutVisit } from './visit.ts';
 
 /** The payment that a page shows, and what is known of its merchant. */
 export interface PaymentSubject {
@@ -36,19 +38,6 @@ export const shownStatus = ({
 }: Pick<Payment, 'status' | 'status_reason'>): ShownStatus =>
   status_reason === 'expired' ? 'expired' : status;
 
-const ICONS: Record<ShownStatus, IconName> = {
-  pending: 'clock',
-  requires_review: 'eye',
-  approved: 'check',
-  rejected: 'cross',
-  cancelled: 'slash',
-  expired: 'late',
-};
-
-function stamp(words: Words, status: ShownStatus, announced: Announced | undefined): Html {
-  return html`<p class="stamp ${status}">${icon(ICONS[status])}<span>${words.html(`status.${announced ?? status}`)}</span></p>`;
-}
-
 /** The name of a method: the configured one, else ours. */
 export function nameOfMethod(words: Words, { type, name }: Pick<Method, 'type' | 'name'>): Html {
   if (name !== null) return html`<bdi>${name}</bdi>`;
@@ -68,38 +57,6 @@ export function payBy({ payment, words, now }: PaymentSubject, hasOther = false)
   const isOver = words.dateOf(now) > pay_by || words.dateOf(expires_at) <= pay_by;
   const term = words.html(hasOther ? 'fact.open_until' : 'fact.pay_by');
   return [term, isOver ? words.moment(expires_at) : words.day(pay_by)];
-}
-
-/** What a slip says of a payment, from top to bottom. */
-interface Slip {
-  announced?: Announced | undefined;
-  heading: Html;
-  money: Html;
-  /** What happens next. */
-  next?: Html;
-  /** The way on, so that a phone shows it without scrolling. */
-  onward?: Html;
-  /** They stand between the reference and the payment's number. */
-  rows: readonly TermPair[];
-}
-
-/** The slip: what the request is, up to the tear line. */
-export function slip(subject: PaymentSubject, { announced, heading, money, next, onward, rows }: Slip): Html {
-  const { payment, words, amount, isLong } = subject;
-  return html`<div class="slip">
-${stamp(words, shownStatus(payment), announced)}
-<h1>${heading}</h1>
-<p class="amount${isLong && ' long'}"><bdi>${amount}</bdi></p>
-<p class="money">${money}</p>
-${next && html`<p>${next}</p>`}
-${onward}
-${payment.description && html`<p class="description" dir="auto">${payment.description}</p>`}
-${facts([
-  [words.html('fact.reference'), payment.merchant_reference],
-  ...rows,
-  [words.html('fact.payment'), html`<code>${payment.id}</code>`],
-])}
-</div>`;
 }
 
 /** `address` with the payment's id behind its query; what was there stays as it was. */
@@ -130,13 +87,13 @@ export function outTo({ payment, profile }: PaymentSubject, address: string | nu
   return target ? { target, host: strangeHost(new URL(target), profile.website) } : null;
 }
 
-/** The link out, or undefined. */
+/** The link out, or undefined. `return`: where a customer goes on; `back`: to leave for now. */
 export function wayOut(
   words: Words,
   merchant: string,
   out: Out | null,
   kind: 'return' | 'back',
-  look: 'primary' | 'plain',
+  look?: 'primary' | 'plain',
 ): Html | null {
   if (!out) return null;
   const { target, host } = out;
@@ -144,15 +101,24 @@ export function wayOut(
     host === null
       ? words.html(kind === 'return' ? 'return' : 'pending.back', { merchant })
       : words.html(`${kind}.host`, { merchant, host });
-  return html`<p><a class="${look}" href="${target}" rel="noreferrer noopener external">${label}</a></p>`;
+  return html`<a${look && html` class="${look}"`} href="${target}" rel="noreferrer noopener external">${label}</a>`;
 }
 
-/** Where to ask, always at the same place. */
+/** The page's address as paper shows it. */
+export const paperAddress = ({ site }: CheckoutVisit, { id }: Payment): Html =>
+  html`<p class="paper">${checkoutUrl(site.baseUrl, id)}</p>`;
+
+/** Where to ask, and what the merchant publishes: always at the same place. */
 export function help({ payment, profile, words }: PaymentSubject): Html {
-  const merchant = payment.merchant_name;
-  const contact = profile.support === null ? null : contactLink(profile.support, payment.id);
-  return html`<div class="help">
-<h2>${words.html('help.heading')}</h2>
-<p>${contact ? words.html('help.contact', { merchant, contact }) : words.html('help.text', { merchant })}</p>
-</div>`;
+  const { support, privacy_url, terms_url } = profile;
+  const contact =
+    support === null
+      ? words.html('help.text', { merchant: payment.merchant_name })
+      : contactLink(support, payment.id);
+  const link = (address: string | null | undefined, word: Html) => {
+    const target = address && safeUrl(address);
+    return target && html`<a href="${target}" rel="noreferrer noopener">${word}</a>\n`;
+  };
+  return html`<p class="help"><span>${words.html('help.heading')}</span> ${contact}</p>
+${link(privacy_url, words.html('footer.privacy'))}${link(terms_url, words.html('footer.terms'))}`;
 }

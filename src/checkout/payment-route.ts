@@ -1,13 +1,16 @@
 // The one address of a payment: its status decides which page it shows and what its forms may do.
 import type { Html } from '../lib/html.ts';
+import { qrPicture } from '../lib/qr-code.ts';
 import type { Instructions } from '../payments/methods/method.ts';
 import type { Payment } from '../payments/payment.ts';
-import { PAYMENT_PAGE } from '../payments/present.ts';
+import { checkoutUrl, PAYMENT_PAGE } from '../payments/present.ts';
 import type { PageAnswer, PageRoute, SentPage } from '../web/pages/surface.ts';
 import { saysSent, unsavedPage } from './announced.ts';
+import { calendarEntry } from './calendar.ts';
 import { type Due, dueOf } from './due.ts';
 import { knownContacts, readForm } from './form.ts';
 import { codePicture } from './instructions.ts';
+import type { PaymentSubject } from './parts.ts';
 import { PaymentForms } from './payment-forms.ts';
 import {
   inLanguageOf,
@@ -58,6 +61,9 @@ export class PaymentRoute implements PageRoute<Name> {
     const method = wanted === undefined ? methods[0] : methods.find(({ id }) => id === wanted);
     if (!method) return unoffered(visit);
     if (view === 'code') return codeOf(payment, method.instructions(payment)) ?? missingPayment(visit);
+    if (view === 'page')
+      return { text: qrPicture(checkoutUrl(visit.site.baseUrl, payment.id)), headers: PICTURE };
+    if (view === 'calendar') return calendarOf(visit, subject);
     const again = typedBefore(visit, this.#parts.ring, payment, method);
     const known = again && knownContacts(payment, method, visit.asked.edit);
     const typed = known && readForm(again, method, known, visit.words, payment.merchant_name, subject.now);
@@ -85,6 +91,17 @@ export class PaymentRoute implements PageRoute<Name> {
 /** The code of a transfer as a picture, opened in the browser: from there a phone saves it among its photos. */
 function codeOf(payment: Payment, instructions: Instructions | null): SentPage | undefined {
   const text = codePicture(payment, instructions);
-  const headers = { 'content-type': 'image/png', 'content-disposition': 'inline; filename="transfer.png"' };
-  return text && { text, headers };
+  return text && { text, headers: { ...PICTURE, 'content-disposition': 'inline; filename="transfer.png"' } };
+}
+
+const PICTURE = { 'content-type': 'image/png' };
+
+/** The day to pay by as a file that a calendar takes. */
+function calendarOf({ site }: CheckoutVisit, subject: PaymentSubject): SentPage {
+  const text = calendarEntry(subject, checkoutUrl(site.baseUrl, subject.payment.id));
+  const headers = {
+    'content-type': 'text/calendar; charset=utf-8',
+    'content-disposition': 'attachment; filename="payment.ics"',
+  };
+  return { text, headers };
 }

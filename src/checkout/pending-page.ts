@@ -2,21 +2,25 @@
 import { type Html, hidden, html } from '../lib/html.ts';
 import { SHOWN_TEST_CARD } from '../payments/methods/card-fields.ts';
 import { FIELDS, type FieldUse } from '../payments/methods/fields.ts';
-import type { Method } from '../payments/methods/method.ts';
+import type { Instructions, Method } from '../payments/methods/method.ts';
 import { isFallback } from '../payments/methods/offer.ts';
+import { type IconName, icon } from '../web/markup/icons.ts';
 import type { Words } from '../web/markup/languages.ts';
 import { facts, type TermPair } from '../web/markup/parts.ts';
 import { framedPage } from '../web/pages/framed-page.ts';
 import { faultSummary } from '../web/pages/problem.ts';
 import { CONTACT, type ContactName, fieldPart, knownContacts, type TypedPayment } from './form.ts';
 import { hiddenToken, submitToken } from './form-guard.ts';
-import { instructionsMarkup, isAsked } from './instructions.ts';
+import { aidsOf, instructionsMarkup, isAsked } from './instructions.ts';
 import { moneyKnown, moneySentences } from './money.ts';
-import { help, nameOfMethod, outTo, type PaymentSubject, payBy, slip, wayOut } from './parts.ts';
+import { help, nameOfMethod, outTo, type PaymentSubject, paperAddress, payBy, wayOut } from './parts.ts';
+import { stub } from './stub.ts';
 import { takeBack } from './take-back.ts';
 import { trialButtons } from './trial-buttons.ts';
 import type { CheckoutVisit } from './visit.ts';
 
+/** The side of the code of the page's own address. */
+const PAGE_CODE_PX = 176;
 /** The number of methods that are shown at once; the others are behind a disclosure. */
 const METHODS_SHOWN = 5;
 
@@ -38,27 +42,31 @@ export function pendingPage(visit: CheckoutVisit, pending: Pending): string {
   const known = moneyKnown(payment);
   const isManual = methods.some(({ type }) => type === 'manual');
   const rows = isAsked(payment) ? [payBy(pending, isManual)] : [];
-  const money = moneySentences(pending, known);
   // Money that is on its way must not be sent again, although the payment still waits for the form.
   const title = known.known === 'announced' ? 'announced.heading' : 'pending.heading';
-  const heading = words.text(title, { merchant });
-  const content = html`${typed && faultSummary(words, typed.faults)}
-${slip(pending, { heading: words.html(title, { merchant }), money, rows })}
-<div class="task">
+  const content = html`${stub(pending, {
+    heading: words.html(title, { merchant }),
+    money: moneySentences(pending, known),
+    rows,
+    hasNumbers: true,
+  })}
+<div class="leaf"><i class="holes"></i>
+${typed && faultSummary(words, typed.faults)}
 ${payment.mode === 'test' && isFallback(method) && developerNote(pending)}
-${methods.length > 1 ? ways(visit, pending) : html`<h2>${nameOfMethod(words, method)}</h2>\n${form(visit, pending)}`}
+${methods.length > 1 ? ways(visit, pending) : html`<h2>${nameOfMethod(words, method)}</h2>\n${panel(visit, pending)}`}
 ${leaving(visit, pending)}
-${takeBack(visit, pending)}
 ${trialButtons(visit, pending)}
-${help(pending)}
+${paperAddress(visit, payment)}
 </div>`;
   return framedPage(visit, {
-    heading,
+    heading: words.text(title, { merchant }),
     brand: merchant,
     test: payment.mode === 'test',
     amount: pending.amount,
     content,
-    wide: true,
+    pair: 'whole',
+    help: help(pending),
+    colour: pending.profile.colour,
     here: { method: asked.method, edit: asked.edit === CONTACT ? CONTACT : undefined },
     wrong: typed !== undefined,
   });
@@ -66,6 +74,19 @@ ${help(pending)}
 
 function developerNote({ words, payment }: Pending): Html {
   return html`<p class="notice warn">${words.html('methods.none.test', { currency: payment.currency })}</p>`;
+}
+
+const METHOD_ICONS: Record<Method['type'], IconName> = {
+  bank_transfer: 'bank',
+  manual: 'cash',
+  details: 'talk',
+  test_card: 'card',
+};
+
+/** What a way to pay is about, below its name; undefined where its name says it. */
+function hintOf({ words }: Pending, { type }: Method): Html | undefined {
+  if (type === 'manual') return undefined;
+  return words.html(type === 'details' ? 'next.details' : `method.${type}.hint`);
 }
 
 /** The methods as radio buttons, each with its form, so that a choice needs no other page and what was typed stays. */
@@ -77,32 +98,66 @@ function ways(visit: CheckoutVisit, pending: Pending): Html {
     // Ids must differ. Those of the form that was refused are what the summary of its faults leads to.
     const shown =
       method === chosen ? pending : { ...pending, method, typed: undefined, idPrefix: `${method.id}-` };
+    const hint = hintOf(pending, method);
     return html`<div class="way">
 <label for="${id}"><input type="radio" name="way" id="${id}"${method === chosen && html` checked`}>
-<span>${nameOfMethod(words, method)}</span></label>
-<div class="panel">
-${form(visit, shown)}
-</div>
+<strong>${nameOfMethod(words, method)}</strong>${hint && html`<small>${hint}</small>`}${icon(METHOD_ICONS[method.type])}</label>
+${panel(visit, shown)}
 </div>
 `;
   });
   const more = rows.slice(METHODS_SHOWN);
   const isOpen = methods.indexOf(chosen) >= METHODS_SHOWN;
-  return html`<div class="methods" role="radiogroup" aria-label="${words.text('methods.heading')}">
+  return html`<h2 id="how">${words.html('methods.heading')}</h2>
+<div class="ways" role="radiogroup" aria-labelledby="how">
 ${rows.slice(0, METHODS_SHOWN)}${
   more.length > 0 &&
-  html`<details${isOpen && html` open`}><summary>${words.html('methods.more')}</summary><div class="methods">${more}</div></details>`
+  html`<details${isOpen && html` open`}><summary>${words.html('methods.more')}</summary>${more}</details>`
 }
 </div>`;
 }
 
-function form(visit: CheckoutVisit, pending: Pending): Html {
+/** What a way to pay asks of the customer: three steps for a transfer, else what to do and the form. */
+function panel(visit: CheckoutVisit, pending: Pending): Html {
+  const { words } = visit;
+  const { payment, method, methods } = pending;
+  const merchant = payment.merchant_name;
+  const instructions = method.instructions(payment);
+  const isTransfer = method.type === 'bank_transfer';
+  if (isTransfer && instructions && isAsked(payment))
+    return html`<div class="panel">
+<ol class="steps">
+${[
+  [words.html('step.open'), instructionsMarkup(pending, instructions, aidsOf(visit, pending, method.id))],
+  [words.html('step.tell', { merchant }), form(visit, pending, instructions)],
+  [
+    words.html('step.confirm', { merchant }),
+    html`<p class="hint">${words.html('waiting.time', { merchant })}</p>`,
+  ],
+].map(
+  (
+    [heading, content],
+    i,
+  ) => html`<li><span class="number" aria-hidden="true">${i + 1}</span><h3>${heading}</h3>
+${content}</li>
+`,
+)}</ol>
+</div>`;
+  const lead = method.type === 'test_card' ? words.html('next.test_card', { number: SHOWN_TEST_CARD }) : null;
+  const next = methods.length === 1 && method.type === 'details' ? words.html('next.details') : lead;
+  return html`<div class="panel">
+${next && html`<p>${next}</p>\n`}${
+  instructions && !isTransfer && instructionsMarkup(pending, instructions, aidsOf(visit, pending, method.id))
+}
+${form(visit, pending, instructions)}
+</div>`;
+}
+
+function form(visit: CheckoutVisit, pending: Pending, instructions: Instructions | null): Html {
   const { words, address, asked } = visit;
   const { payment, method, amount, typed, idPrefix } = pending;
   const { id, type } = method;
   const merchant = payment.merchant_name;
-  const next = nextStep(words, type, merchant);
-  const instructions = method.instructions(payment);
   const shown = instructions && JSON.stringify(instructions);
   const known = knownContacts(payment, method, asked.edit);
   const missing = method.fields.filter(({ name }) => !known.has(name));
@@ -110,16 +165,17 @@ function form(visit: CheckoutVisit, pending: Pending): Html {
   const isFolded = ({ required }: FieldUse) => !required && type !== 'details';
   const part = ({ name }: FieldUse) => fieldPart(words, name, merchant, typed, idPrefix);
   const edit = asked.edit === CONTACT ? CONTACT : undefined;
-  const isToSend = type !== 'bank_transfer' || isAsked(payment);
-  return html`${next && isToSend && html`<p>${next}</p>`}
-${instructions && isToSend && instructionsMarkup(pending, instructions, address({ method: id, view: 'code' }))}
-<form method="post" action="${address({ method: id, edit })}#errors" novalidate>
+  const fine =
+    type === 'bank_transfer'
+      ? words.html('submit.bank_transfer.fine')
+      : words.html('pending.next', { merchant });
+  return html`<form method="post" action="${address({ method: id, edit })}#errors" novalidate>
 ${hidden({ action: 'submit', token: submitToken(pending.ring, payment, id, shown), shown })}
 ${contacts(visit, id, known)}
 ${missing.filter((one) => !isFolded(one)).map(part)}
 ${optionalFields(words, missing.filter(isFolded).map(part), typed !== undefined)}
 <button class="primary">${words.html(`submit.${type}`, { amount })}</button>
-<p class="fine">${words.html('pending.privacy')} ${words.html('pending.next', { merchant })}</p>
+<p class="fine">${fine} ${words.html('pending.privacy')}</p>
 </form>`;
 }
 
@@ -128,19 +184,6 @@ function optionalFields(words: Words, fields: readonly Html[], isOpen: boolean):
   if (fields.length === 0) return null;
   return html`<details class="more"${isOpen && html` open`}><summary>${words.html('optional.summary')}</summary>
 ${fields}</details>`;
-}
-
-function nextStep(words: Words, type: Method['type'], merchant: string): Html | null {
-  switch (type) {
-    case 'bank_transfer':
-      return words.html('next.bank_transfer', { merchant });
-    case 'details':
-      return words.html('next.details');
-    case 'test_card':
-      return words.html('next.test_card', { number: SHOWN_TEST_CARD });
-    default:
-      return null;
-  }
 }
 
 /** The contact details that the merchant sent, masked because others may hold the link too, and a link to change them. */
@@ -166,14 +209,22 @@ ${facts(rows)}
 </div>`;
 }
 
-/** The two ways out, which must not be confused: to leave for now, and to cancel for good. */
-function leaving({ words, address }: CheckoutVisit, pending: Pending): Html {
+/** The two ways out, which must not be confused, to leave for now and to cancel for good; and the way on to another device. */
+function leaving(visit: CheckoutVisit, pending: Pending): Html {
+  const { words, address } = visit;
   const { return_url, cancel_url, merchant_name } = pending.payment;
-  return html`${wayOut(words, merchant_name, outTo(pending, return_url ?? cancel_url), 'back', 'plain')}
+  const size = PAGE_CODE_PX;
+  return html`<div class="exits">
+${wayOut(words, merchant_name, outTo(pending, return_url ?? cancel_url), 'back')}
+<details class="phone"><summary>${words.html('phone.summary')}</summary>
+<p>${words.html('phone.scan')}</p>
+<img src="${address({ view: 'page' })}" alt="${words.text('phone.qr')}" width="${size}" height="${size}" loading="lazy"></details>
 <details class="cancel"><summary>${words.html('pending.cancel.summary')}</summary>
 <p>${words.html('pending.cancel.text')}</p>
 <p><a class="plain" href="${address({ view: 'cancel' })}">${words.html('pending.cancel.link')}</a></p>
-</details>`;
+</details>
+${takeBack(visit, pending)}
+</div>`;
 }
 
 /** The question before a payment is cancelled for good. */
@@ -181,8 +232,7 @@ export function cancelPage(visit: CheckoutVisit, subject: PaymentSubject): strin
   const { words, payment, amount } = subject;
   const merchant = payment.merchant_name;
   const heading = words.text('cancel.heading');
-  const content = html`<div class="slip">
-<h1>${words.html('cancel.heading')}</h1>
+  const content = html`<h1>${words.html('cancel.heading')}</h1>
 <p class="amount"><bdi>${amount}</bdi></p>
 <p class="money">${moneySentences(subject, moneyKnown(payment))}</p>
 <p>${words.html('cancel.lead')}</p>
@@ -191,19 +241,19 @@ ${facts([
   [words.html('fact.reference'), payment.merchant_reference],
   payBy(subject),
 ])}
-</div>
 <form method="post" action="${visit.address()}" class="actions">
 ${hiddenToken(subject.ring, payment, 'cancel')}
 <button class="danger">${words.html('cancel.confirm')}</button>
 <a class="secondary" href="${visit.address()}">${words.html('cancel.keep')}</a>
-</form>
-${help(subject)}`;
+</form>`;
   return framedPage(visit, {
     heading,
     brand: merchant,
     test: payment.mode === 'test',
     amount,
     content,
+    help: help(subject),
+    colour: subject.profile.colour,
     here: { view: 'cancel' },
   });
 }

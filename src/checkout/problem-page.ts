@@ -42,7 +42,8 @@ export function suspendedPage(visit: CheckoutVisit, subject: PaymentSubject): st
         : words.html('announced.kept', { merchant: brand, time })
     }</p>
 ${facts([[words.html('fact.payment'), html`<code>${id}</code>`]])}
-${takeBack(visit, subject)}
-${help(subject)}`,
+<div class="exits">${takeBack(visit, subject)}</div>`,
+    help: help(subject),
+    colour: subject.profile.colour,
   });
 }

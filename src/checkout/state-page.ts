@@ -1,13 +1,12 @@
 // The page of a payment that is past paying: where the money is, what happens next, and one thing to do.
 import { type Html, html } from '../lib/html.ts';
 import type { Instructions } from '../payments/methods/method.ts';
-import { checkoutUrl } from '../payments/present.ts';
 import type { Key } from '../web/markup/languages.ts';
-import { customerMessage, type TermPair } from '../web/markup/parts.ts';
+import { customerMessage, facts, type TermPair } from '../web/markup/parts.ts';
 import { framedPage } from '../web/pages/framed-page.ts';
 import type { Due } from './due.ts';
 import { hiddenToken } from './form-guard.ts';
-import { instructionsMarkup } from './instructions.ts';
+import { aidsOf, instructionsMarkup } from './instructions.ts';
 import { type MoneyKnown, moneyKnown, moneySentences, type Way } from './money.ts';
 import {
   type Announced,
@@ -15,12 +14,13 @@ import {
   nameOfMethod,
   outTo,
   type PaymentSubject,
+  paperAddress,
   type ShownStatus,
   shownStatus,
-  slip,
   wayOut,
 } from './parts.ts';
 import { type IssuedReceipt, receiptRows } from './receipt.ts';
+import { numbersOf, stub } from './stub.ts';
 import { takeBack } from './take-back.ts';
 import { trialButtons } from './trial-buttons.ts';
 import { VERIFY_PATH } from './verify-route.ts';
@@ -48,7 +48,7 @@ type State = readonly [
 
 const STATES: Record<Exclude<ShownStatus, 'pending'>, State> = {
   requires_review: [200, 'review.heading', 'review.next', null, 'return_url'],
-  approved: [200, 'approved.heading', 'approved.next', 'fact.decided', 'return_url'],
+  approved: [200, 'approved.paid', 'approved.next', 'fact.decided', 'return_url'],
   rejected: [200, 'rejected.heading', 'rejected.next', 'fact.rejected', 'cancel_url'],
   cancelled: [200, 'cancelled.heading', 'cancelled.by_merchant', 'fact.cancelled', 'cancel_url'],
   expired: [410, 'expired.heading', 'expired.next', null, 'cancel_url'],
@@ -69,6 +69,8 @@ export function stateOf(shown: Exclude<ShownStatus, 'pending'>, { known, way }: 
     // What arrived went back: there is nothing to check until it is paid again.
     return [status, known === 'returned' ? 'waiting.heading' : announced, next, when, out];
   }
+  // What was accepted may be less than what was asked for.
+  if (shown === 'approved' && known === 'part') return [status, 'approved.heading', next, when, out];
   // Money may be under way for what can no longer be paid: nothing may make the customer pay again.
   const isLate = known === 'announced' && (shown === 'cancelled' || shown === 'expired');
   return isLate ? [status, 'announced.heading', 'review.next', when, out] : STATES[shown];
@@ -92,67 +94,116 @@ export function statePage(
     payment.payment_details === null ? null : JSON.parse(payment.payment_details);
   const money = moneyKnown(payment);
   const state = stateOf(shown, money);
-  const [status, heading, next, when, out] = state;
+  const [status, heading, , when] = state;
   const announced =
     shown === 'requires_review' && heading !== STATES[shown][1]
       ? money.known !== 'returned' && isAnnounced(money.way)
         ? money.way
         : 'bank_transfer'
       : undefined;
-  const isOwn = payment.status_reason === 'cancelled_by_customer' && next === 'cancelled.by_merchant';
-  const isLate = heading === 'announced.heading';
+  const isPaid = heading === 'approved.paid';
   const text = { merchant, amount };
-  const content = html`${slip(subject, {
+  const message =
+    shown === 'rejected' && payment.review_message !== null
+      ? customerMessage(words.html('rejected.message', { merchant }), payment.review_message)
+      : null;
+  const mayTakeBack = takeBack(visit, subject);
+  const content = html`${stub(subject, {
     announced,
+    isPaid,
     heading: words.html(heading, text),
+    message,
     money: moneySentences(subject, money),
-    next: words.html(isOwn ? 'cancelled.by_customer' : next, text),
-    onward: onward(visit, subject, out),
-    rows: receipt ? receiptRows(subject, receipt) : factsOf(subject, when, details),
+    rows: [
+      ...momentsOf(subject, when, receipt ? null : details),
+      [words.html('fact.reference'), receipt ? payment.merchant_reference : null],
+      [words.html('fact.method'), !receipt && details ? nameOfMethod(words, details) : null],
+    ],
+    hasNumbers: !receipt,
   })}
-<div class="task">
-${
-  shown === 'rejected' &&
-  payment.review_message !== null &&
-  customerMessage(words.html('rejected.message', { merchant }), payment.review_message)
-}
-${receipt && aboutReceipt(visit, subject, receipt)}
+<div class="leaf"><i class="holes"></i>
 ${due?.instructions && repeated(visit, ofDue(subject, due), due.instructions)}
-${shown === 'expired' && !isLate && ask(visit, subject)}
-${takeBack(visit, subject)}
-${trialButtons(visit, subject)}
-${help(subject)}
-<p class="paper">${checkoutUrl(visit.site.baseUrl, payment.id)}</p>
+${nextPart(visit, subject, state, announced)}
+${particulars(subject, details, receipt)}
+${receipt && aboutReceipt(visit, subject, receipt)}
+${mayTakeBack && html`<div class="exits">${mayTakeBack}</div>\n`}${trialButtons(visit, subject)}
+${paperAddress(visit, payment)}
 </div>`;
-  const test = payment.mode === 'test';
   const framing = {
     heading: words.text(heading, text),
     brand: merchant,
-    test,
+    test: payment.mode === 'test',
     amount,
     content,
-    wide: announced === 'bank_transfer' || due?.instructions?.kind === 'transfer',
+    pair: PAIRS[shown],
+    help: help(subject),
+    colour: subject.profile.colour,
   };
   return { status, text: framedPage(visit, framing) };
 }
 
-function factsOf({ payment, words }: PaymentSubject, when: Key | null, details: Details | null): TermPair[] {
+/** A payment that came to nothing is void; but not one whose money may be on its way. */
+const PAIRS = {
+  requires_review: 'whole',
+  approved: 'torn',
+  rejected: 'void',
+  cancelled: 'void',
+  expired: 'void',
+} as const;
+
+/** What happens next, how long it usually takes, and one thing to do. */
+function nextPart(
+  visit: CheckoutVisit,
+  subject: PaymentSubject,
+  [, heading, next, , out]: State,
+  announced: Announced | undefined,
+): Html {
+  const { payment, words, amount } = subject;
+  const text = { merchant: payment.merchant_name, amount };
+  const isOwn = payment.status_reason === 'cancelled_by_customer' && next === 'cancelled.by_merchant';
+  const title = {
+    'approved.next': words.html('receipt.heading'),
+    'review.next': words.html('waiting.next'),
+  }[next as string];
+  const isAsking = shownStatus(payment) === 'expired' && heading !== 'announced.heading';
+  return html`<section class="next">
+${title && html`<h2>${title}</h2>`}
+${announced === 'bank_transfer' && html`<p>${words.html('waiting.time', text)}</p>`}
+<p>${words.html(isOwn ? 'cancelled.by_customer' : next, text)}</p>
+${isAsking && ask(visit, subject)}${onward(visit, subject, out, isAsking)}
+</section>`;
+}
+
+/** When it was sent, and when it came to this. */
+function momentsOf(
+  { payment, words }: PaymentSubject,
+  when: Key | null,
+  details: Details | null,
+): TermPair[] {
   const rows: TermPair[] = [];
-  if (details) {
-    rows.push(
-      [words.html('fact.method'), nameOfMethod(words, details)],
-      [words.html('fact.card'), details.card ? words.html('fact.card.value', details.card) : null],
-      [words.html('fact.payer_name'), details.payer_name ?? null],
-      [words.html('fact.payer_email'), details.payer_email ?? null],
-      [words.html('fact.submitted'), words.moment(Date.parse(details.submitted_at))],
-    );
-  }
   // A cancelled payment changes later where its customer announces a transfer, and a decided one where a bank line is matched.
   const at = payment.decided_at ?? (payment.announced_at === null ? payment.updated_at : null);
   if (when && at !== null) rows.push([words.html(when), words.moment(at)]);
   if (payment.status_reason === 'expired')
     rows.push([words.html('fact.expired'), words.moment(payment.expires_at)]);
+  if (details) rows.push([words.html('fact.submitted'), words.moment(Date.parse(details.submitted_at))]);
   return rows;
+}
+
+/** What was kept of what the customer sent; on a receipt, what a bookkeeper needs. */
+function particulars(
+  subject: PaymentSubject,
+  details: Details | null,
+  receipt: IssuedReceipt | undefined,
+): Html | null {
+  const { words } = subject;
+  const rows: TermPair[] = [
+    ...(receipt ? [...receiptRows(subject, receipt), ...numbersOf(subject).slice(1)] : []),
+    [words.html('fact.card'), details?.card ? words.html('fact.card.value', details.card) : null],
+    [words.html('fact.payer_name'), receipt ? null : (details?.payer_name ?? null)],
+    [words.html('fact.payer_email'), details?.payer_email ?? null],
+  ];
+  return rows.some(([, value]) => value !== null) ? facts(rows) : null;
 }
 
 /** The payment with the amount that is still due. */
@@ -163,15 +214,15 @@ const ofDue = (subject: PaymentSubject, { payment, isRest }: Due): PaymentSubjec
 });
 
 /** How to pay what is due, again, as it stood when the customer sent the form. */
-function repeated({ address }: CheckoutVisit, subject: PaymentSubject, instructions: Instructions): Html {
+function repeated(visit: CheckoutVisit, subject: PaymentSubject, instructions: Instructions): Html {
   const { payment, words } = subject;
   const { type, name } = JSON.parse(payment.submission ?? '{}') as Partial<Details>;
   const heading =
     instructions.kind === 'transfer'
       ? words.html('transfer.heading')
       : nameOfMethod(words, { type: type!, name: name! });
-  return html`<h2>${heading}</h2>
-${instructionsMarkup(subject, instructions, address({ view: 'code' }))}`;
+  return html`<section class="next"><h2>${heading}</h2>
+${instructionsMarkup(subject, instructions, aidsOf(visit, subject))}</section>`;
 }
 
 /** How to keep the receipt, and how anyone checks it. */
@@ -196,15 +247,20 @@ ${hiddenToken(ring, payment, 'ask')}
 }
 
 /** The next step: back to the merchant if there is an address, or a reload while the status may change. */
-function onward({ address }: CheckoutVisit, subject: PaymentSubject, out: State[4]): Html {
+function onward(
+  { address }: CheckoutVisit,
+  subject: PaymentSubject,
+  out: State[4],
+  isExpired: boolean,
+): Html {
   const { payment, words } = subject;
   const first = out === 'return_url' ? payment.return_url : payment.cancel_url;
   const second = out === 'return_url' ? payment.cancel_url : payment.return_url;
-  const asking = shownStatus(payment) === 'expired' && payment.link_requested_at === null;
+  const asking = isExpired && payment.link_requested_at === null;
   const target = outTo(subject, first ?? second);
   const link = wayOut(words, payment.merchant_name, target, 'return', asking ? 'plain' : 'primary');
   const again =
     payment.status === 'requires_review' &&
-    html`<p><a class="${link ? 'secondary' : 'primary'}" href="${address()}">${words.html('review.again')}</a></p>`;
+    html`<a class="${link ? 'secondary' : 'primary'}" href="${address()}">${words.html('review.again')}</a>`;
   return html`<div class="actions">${link}${again}</div>`;
 }

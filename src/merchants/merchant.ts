@@ -79,6 +79,11 @@ export interface Profile {
   website: string | null;
   /** Where customers get help: an e-mail address, a phone number or a web address. */
   support: string | null;
+  /** What it publishes about privacy, and its terms; linked at checkout. */
+  privacy_url?: string | undefined;
+  terms_url?: string | undefined;
+  /** Its colour as `#rrggbb`: that of the stub, of links and of buttons. */
+  colour?: string | undefined;
   /** Whether the pages of its test payments have the buttons to try out every state, in production too. */
   triesOut?: boolean;
   /** Where letters to the merchant go; never shown to customers. */

@@ -215,6 +215,7 @@ function merchantsOf(settings: Settings, fail: Fail): MerchantWithKeys[] {
     ...{ website: one.website ?? null, support: one.support ?? null, triesOut: one.try_out },
     email: one.email ?? null,
     particulars: particularsOf(one),
+    ...{ privacy_url: one.privacy_url, terms_url: one.terms_url, colour: one.colour },
     methods: one.methods ?? null,
     limits: one.rate_limits ?? {},
     keys: one.keys.map((entry, k) => {

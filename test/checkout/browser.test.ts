@@ -26,7 +26,7 @@ import { loaded } from '../support/chromium.ts';
 import { HEADINGS, TYPED } from '../support/customer.ts';
 import { scan } from '../support/qr-reader.ts';
 import { createAt, KEYS, type OfferName } from '../support/shop.ts';
-import { RETURN } from './scenes.ts';
+import { LONG_TEXT, RETURN } from './scenes.ts';
 
 const THEME_COOKIE = 'counterfoil_theme';
 const WIDTHS = [320, 1280];
@@ -210,13 +210,16 @@ test('every state says once where the money is, what to do next, and by what to 
         .allTextContents();
       const onward = await page.locator('main .actions :is(a, button):not(.trial *, .cancel *)').count();
       assert.equal(primary.length, onward > 0 ? 1 : 0, `${scene.name}: ${primary}`);
-      assert.ok((await page.locator('.slip dd code').textContent())!.startsWith('pay_'));
-      assert.ok((await page.locator('.slip dd time').count()) > 0, scene.name);
-      assert.ok(await page.locator('.help').isVisible());
+      const numbers = page.locator('.facts dd');
+      assert.equal(await numbers.filter({ hasText: /^pay_/ }).count(), 1, scene.name);
+      // Of recorded money, the customer is told no moment: they sent no form.
+      if (!/recorded/.test(scene.name))
+        assert.ok((await page.locator('.stub dd time').count()) > 0, scene.name);
+      assert.ok(await page.locator('footer .help').isVisible());
       const [contact] = await page.locator('.help a').allTextContents();
       if (contact) assert.equal(await page.getByText(contact).count(), 1, `${scene.name}: ${contact}`);
       const isReferred = /review|approved|rejected/.test(scene.name);
-      assert.equal(await page.locator('.slip').getByText('ORDER-1001').count(), isReferred ? 1 : 0);
+      assert.equal(await page.locator('.stub').getByText('ORDER-1001').count(), isReferred ? 1 : 0);
       return [];
     },
     named(/^(requires review|approved|rejected|cancelled|expired)/),
@@ -239,11 +242,12 @@ describe('a customer without scripts', () => {
       await loaded(page, () => page.locator('form button.primary').click());
       await page.waitForURL((url) => !url.searchParams.has('method'));
       assert.equal(await heading(page), HEADINGS[offer]);
-      const back = await page.getByRole('link', { name: 'Return to Corner Shop' }).boundingBox();
-      assert.ok(
-        back!.y + back!.height < FIRST_SCREEN_PX,
-        `the way back ends at ${back!.y + back!.height} px`,
-      );
+      // How to pay stays above the way back.
+      const first = page.locator('.leaf :is(.details, .instructions, .primary)').first();
+      const { y, height } = (await first.boundingBox())!;
+      const end = y + (offer === 'transfer' ? 0 : height);
+      assert.ok(end < FIRST_SCREEN_PX, `what comes first ends at ${end} px`);
+      assert.ok(await page.getByRole('link', { name: 'Return to Corner Shop' }).isVisible());
       const { status, payment_details } = await read(id, offer);
       assert.equal(status, 'requires_review');
       assert.ok(!JSON.stringify(payment_details).includes('Ada'));
@@ -270,7 +274,7 @@ describe('a customer without scripts', () => {
     await page.context().close();
   });
 
-  test('chooses a way to pay by keys or by hand: nothing typed is lost, and the page stays where it is.', async () => {
+  test('chooses a way to pay by keys or by hand: nothing typed is lost, and each opens where it stands.', async () => {
     const { checkout_url } = await createAt(stage.harness, 'all');
     const page = await newPage(stage, { viewport: { width: 390, height: 700 } });
     await page.goto(checkout_url);
@@ -282,11 +286,17 @@ describe('a customer without scripts', () => {
     await page.emulateMedia({ media: 'screen' });
     const way = (name: string) => page.getByRole('radio', { name });
     const visible = () => page.locator('.panel form:visible').count();
-    const places = () => page.locator('.way > label').evaluateAll((all) => all.map((one) => one.offsetTop));
+    /** Whether the form of a way lies right below its row. */
+    const isOpenBelow = async (name: string) => {
+      const row = page.locator('.way').filter({ has: way(name) });
+      const [label, panel] = await Promise.all([
+        row.locator('> label').boundingBox(),
+        row.locator('> .panel').boundingBox(),
+      ]);
+      return Math.abs(label!.y + label!.height - panel!.y) < 1;
+    };
     await page.fill('#payer-email', 'ada@example.org');
-    const before = await places();
     await way('Test card').focus();
-    const scrolled = await page.evaluate('scrollY');
     for (const [key, name] of [
       ['ArrowDown', 'Bank transfer'],
       ['ArrowDown', 'Cash on delivery'],
@@ -295,6 +305,7 @@ describe('a customer without scripts', () => {
       await page.keyboard.press(key);
       assert.ok(await way(name).isChecked(), name);
       assert.equal(await visible(), 1);
+      assert.ok(await isOpenBelow(name), name);
     }
     await page.getByText('DE89 3704 0044 0532 0130 00').waitFor();
     await way('Leave your contact details').focus();
@@ -302,8 +313,6 @@ describe('a customer without scripts', () => {
     assert.ok(await way('Leave your contact details').isChecked());
     await way('Test card').click();
     assert.equal(await page.inputValue('#payer-email'), 'ada@example.org');
-    assert.deepEqual(await places(), before, 'the rows stay where they are');
-    assert.equal(await page.evaluate('scrollY'), scrolled);
     assert.equal(page.url(), checkout_url);
     await way('Cash on delivery').click();
     await page.fill('#cash-payer-name', 'Ada Lovelace');
@@ -320,12 +329,75 @@ describe('a customer without scripts', () => {
     const { id, checkout_url } = await createAt(stage.harness, 'details');
     const page = await newPage(stage);
     await page.goto(checkout_url);
-    await page.getByText('Do you not want to pay?').click();
+    await page.getByText('Cancel…').click();
     await loaded(page, () => page.getByRole('link', { name: 'Cancel this payment' }).click());
     assert.equal(await heading(page), 'Cancel this payment?');
     await loaded(page, () => page.getByRole('button', { name: 'Cancel this payment' }).click());
     await page.getByRole('heading', { name: 'This payment was cancelled' }).waitFor();
     assert.equal((await read(id, 'details')).status_reason, 'cancelled_by_customer');
+    await page.context().close();
+  });
+
+  test('finds the first line of a transfer on the first screen of a phone.', async () => {
+    const { checkout_url } = await createAt(stage.harness, 'transfer', { description: LONG_TEXT, ...RETURN });
+    const page = await newPage(stage, { viewport: size(390) });
+    await page.goto(checkout_url);
+    const line = (await page.getByText('Corner Shop GmbH').boundingBox())!;
+    assert.ok(line.y + line.height < FIRST_SCREEN_PX, `${line.y + line.height} px`);
+    await page.context().close();
+  });
+
+  test('reaches every detail of a transfer by keyboard, whole and selected, and keeps it by mail and calendar.', async () => {
+    const { checkout_url } = await createAt(stage.harness, 'transfer');
+    const page = await newPage(stage);
+    await page.goto(checkout_url);
+    for (const name of ['Payee (account holder)', 'IBAN', 'Amount', 'Payment reference']) {
+      const field = page.getByRole('textbox', { name, exact: true });
+      const seen = await page
+        .locator('.details > div')
+        .filter({ hasText: name })
+        .locator('bdi')
+        .first()
+        .innerText();
+      assert.equal(await field.inputValue(), seen);
+      assert.equal(await field.getAttribute('name'), null, 'it is not sent');
+    }
+    await page.locator('main').focus();
+    while (!(await page.evaluate("document.activeElement.matches('.taken')")))
+      await page.keyboard.press('Tab');
+    assert.equal(await page.evaluate('getComputedStyle(document.activeElement).opacity'), '1');
+    const selected = await page.evaluate(
+      'document.activeElement.selectionEnd - document.activeElement.selectionStart',
+    );
+    assert.equal(selected, 'Corner Shop GmbH'.length);
+    const mail = new URL(
+      (await page.getByRole('link', { name: 'Send these details to myself' }).getAttribute('href'))!,
+    );
+    assert.match(mail.searchParams.get('body')!, /IBAN: DE89 3704 0044 0532 0130 00\r\n.*payment_id=pay_/s);
+    const calendar = await page
+      .getByRole('link', { name: 'Add the day to my calendar' })
+      .getAttribute('href');
+    const entry = await fetch(new URL(calendar!, stage.harness.origin));
+    assert.match(entry.headers.get('content-type')!, /^text\/calendar/);
+    const text = await entry.text();
+    assert.match(
+      text,
+      /^BEGIN:VCALENDAR\r\n.*DTSTART;VALUE=DATE:\d{8}\r\nSUMMARY:Payment to Corner Shop: €49\.90\r\n/s,
+    );
+    for (const line of text.split('\r\n')) assert.ok(Buffer.byteLength(line) <= 75, line);
+    await page.context().close();
+  });
+
+  test('goes on on their phone by the code of the page.', async () => {
+    const { checkout_url } = await createAt(stage.harness, 'transfer');
+    const page = await newPage(stage);
+    await page.goto(checkout_url);
+    await page.getByText('Continue on your phone').click();
+    const picture = page.getByRole('img', { name: 'QR code with the address of this page' });
+    await picture.scrollIntoViewIfNeeded();
+    const reader = await newPage(stage, { javaScriptEnabled: true });
+    assert.equal(await scan(reader, await picture.screenshot()), checkout_url);
+    await reader.context().close();
     await page.context().close();
   });
 
@@ -340,12 +412,12 @@ describe('a customer without scripts', () => {
     await page.context().close();
   });
 
-  test('chooses another language and dark at the foot of the page, and both stay.', async () => {
+  test('chooses another language above and dark at the foot of the page, and both stay.', async () => {
     const page = await newPage(stage, { colorScheme: 'light' });
 
     await page.goto((await createAt(stage.harness, 'all')).checkout_url);
     const light = await canvasOf(page);
-    await page.locator('footer summary').click();
+    await page.locator('.menu summary').click();
     await loaded(page, () => page.getByRole('link', { name: 'Deutsch' }).click());
     assert.equal(await page.locator('html').getAttribute('lang'), 'de');
     await loaded(page, () => page.getByRole('link', { name: 'Dunkel' }).click());

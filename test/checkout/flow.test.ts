@@ -87,7 +87,7 @@ describe(`checkout's flow`, () => {
     const copied = async (currency: string, amount: number, lang = 'en') => {
       const { id } = await createAt(harness, 'transfer', { currency, amount });
       const { text } = await open(harness, id, { lang });
-      const values = [...text.matchAll(/<bdi class="copy" translate="no">([^<]*)<\/bdi>([^<]*)/g)];
+      const values = [...text.matchAll(/<bdi class="copy"[^>]*>([^<]*)<\/bdi><input[^>]*>([^<]*)/g)];
       return { text, values: values.map(([, value, beside]) => [value, beside!.trim()]) };
     };
     const yen = await copied('JPY', 12800);

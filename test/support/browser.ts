@@ -160,7 +160,8 @@ export function layoutFaults(page: Page, controlPx = 44): Promise<string[]> {
     const wide = document.scrollingElement.scrollWidth;
     if (wide > innerWidth) faults.push(`the page is ${wide} px wide`);
     for (const one of document.querySelectorAll('body *')) {
-      if (!one.checkVisibility()) continue;
+      // What only a screen reader reads takes no room.
+      if (!one.checkVisibility() || one.matches('.vh')) continue;
       const { left, right, width, height } = one.getBoundingClientRect();
       if (left < -0.5 || right > innerWidth + 0.5) faults.push(`${called(one)} lies outside`);
       const { overflowX, overflowY, display } = getComputedStyle(one);
@@ -179,7 +180,10 @@ export function layoutFaults(page: Page, controlPx = 44): Promise<string[]> {
       // A link within a sentence is as high as its line (WCAG 2.5.8).
       const isInSentence =
         display === 'inline' && one.parentElement!.textContent.trim() !== one.textContent.trim();
-      const least = one.matches('button, .primary, .secondary, input, textarea, label, .cancel summary')
+      // A field that only a keyboard reaches lies over the text that a pointer takes.
+      const least = one.matches(
+        'button, .primary, .secondary, input:not([readonly]), textarea, label, .cancel summary',
+      )
         ? controlHeight
         : 24;
       if (!isInSentence && (width < 24 || height < least))
@@ -189,10 +193,10 @@ export function layoutFaults(page: Page, controlPx = 44): Promise<string[]> {
   }, controlPx);
 }
 
-/** Opens every disclosure, so that what is inside is measured too. */
+/** Opens every disclosure, so that what is inside is measured too; but no menu, which would lie over what it covers. */
 export async function unfold(page: Page): Promise<void> {
   await page.evaluate(() => {
-    for (const one of document.querySelectorAll('details')) one.open = true;
+    for (const one of document.querySelectorAll('details:not(.menu)')) one.open = true;
   });
 }
 

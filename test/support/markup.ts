@@ -55,7 +55,12 @@ export function markupFaults(text: string): string[] {
     if (!ids.includes(id)) faults.push(`nothing is called ${id}`);
   for (const { tagName, attrs } of elements) {
     const own = Object.fromEntries(attrs.map(({ name, value }) => [name, value]));
-    if (/^(input|textarea)$/.test(tagName) && own.type !== 'hidden' && !values('for').includes(own.id ?? ''))
+    if (
+      /^(input|textarea)$/.test(tagName) &&
+      own.type !== 'hidden' &&
+      !own['aria-label'] &&
+      !values('for').includes(own.id ?? '')
+    )
       faults.push(`no label for ${own.name}`);
   }
   return faults;

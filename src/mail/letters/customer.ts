@@ -1,6 +1,6 @@
 // The letters to a payment's customer: what each says, in the same words as the payment's page, from what is known when it leaves.
 import { dueOf } from '../../checkout/due.ts';
-import { instructionRows } from '../../checkout/instructions.ts';
+import { transferLines } from '../../checkout/instructions.ts';
 import { moneyKnown, moneySentences } from '../../checkout/money.ts';
 import { nameOfMethod, shownStatus } from '../../checkout/parts.ts';
 import { type IssuedReceipt, receiptRows } from '../../checkout/receipt.ts';
@@ -161,7 +161,7 @@ function telling(kind: CustomerLetter, said: Said): Parts {
     facts: [
       ...(kind === 'receipt' && receipt ? receiptRows({ payment, words, profile }, receipt) : methodOf(said)),
       ...(rest && instructions?.kind === 'transfer'
-        ? instructionRows(rest, instructions).map(([term, value, , beside]): [Html | string, string] => [
+        ? transferLines(rest, instructions).map(({ term, value, beside }): [string, string] => [
             term,
             beside ? `${value} ${beside}` : value!,
           ])

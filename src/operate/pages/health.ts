@@ -4,7 +4,7 @@ import { literal, notice } from '../../administrators/pages/parts.ts';
 import type { Outcome } from '../../administrators/pages/route.ts';
 import { type Html, html } from '../../lib/html.ts';
 import { phrase } from '../../lib/phrases.ts';
-import { type IconName, icon } from '../../web/markup/parts.ts';
+import { type IconName, icon } from '../../web/markup/icons.ts';
 import { type Column, records } from '../../web/markup/table.ts';
 import type { CheckOutcome } from '../checks/check.ts';
 import { advice, type Finding, sentence, tally } from '../checks/inspector.ts';

@@ -54,6 +54,16 @@ export const merchantLimitsSchema = z.strictObject({
   reads_per_second: perSecond('GET and HEAD, in each mode.').optional(),
 });
 
+/** The address of a page that a merchant publishes. */
+const pageSchema = z
+  .string()
+  .superRefine((url, context) => {
+    const fault = webAddressFault(url, { httpsOnly: false });
+    if (fault) context.addIssue(fault);
+  })
+  .optional()
+  .meta({ check: 'http or https URL' });
+
 export const merchantSchema = z.strictObject({
   id: z
     .string()
@@ -70,15 +80,7 @@ export const merchantSchema = z.strictObject({
     .describe('Business name: what checkout shows.')
     .meta({ check: '1 to 120 characters that can be seen, a letter or a digit among them' }),
   keys: z.array(keySchema).default([]).describe('The keys that act for this merchant.'),
-  website: z
-    .string()
-    .superRefine((url, context) => {
-      const fault = webAddressFault(url, { httpsOnly: false });
-      if (fault) context.addIssue(fault);
-    })
-    .optional()
-    .describe("The merchant's site. Links back to another host name that host beside them.")
-    .meta({ check: 'http or https URL' }),
+  website: pageSchema.describe("The merchant's site. Links back to another host name that host beside them."),
   support: z
     .string()
     .refine(isContact, CONTACT_FAULT)
@@ -97,6 +99,16 @@ export const merchantSchema = z.strictObject({
     .optional()
     .describe(particularsShape.letters_off.description!)
     .meta({ check: 'names of letters' }),
+  privacy_url: pageSchema.describe('What the merchant says about privacy; linked at checkout.'),
+  terms_url: pageSchema.describe("The merchant's terms; linked at checkout."),
+  colour: z
+    .string()
+    .regex(/^#[0-9a-f]{6}$/i, 'must be # and six hexadecimal digits')
+    .optional()
+    .describe(
+      "The merchant's colour at checkout: of the stub, of links and of buttons. It is made darker or lighter where it could not be read.",
+    )
+    .meta({ check: '`#rrggbb`' }),
   try_out: z
     .boolean()
     .default(false)

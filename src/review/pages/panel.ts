@@ -13,7 +13,7 @@ import { barredAmong, namesOf } from '../../administrators/queries.ts';
 import { type Html, html } from '../../lib/html.ts';
 import { phrase } from '../../lib/phrases.ts';
 import { asOf, type Payment } from '../../payments/payment.ts';
-import { type IconName, icon } from '../../web/markup/parts.ts';
+import { type IconName, icon } from '../../web/markup/icons.ts';
 import { approvalsOf, awaitsSecond, needsSecond, type ReviewAct, reviewersOf } from '../review.ts';
 import type { ReviewContext } from './context.ts';
 import type { Carried } from './list-place.ts';

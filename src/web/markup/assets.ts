@@ -30,6 +30,9 @@ function font(subset: 'latin' | 'latin-ext'): Asset {
 
 const latin = font('latin');
 export const icon = asset(new URL('icon.svg', import.meta.url), 'image/svg+xml');
+/** The icon of a page that a phone keeps among its apps, and the picture that goes with a link in a message. */
+export const touchIcon = asset(new URL('touch-icon.png', import.meta.url), 'image/png');
+export const previewPicture = asset(new URL('preview.png', import.meta.url), 'image/png');
 const engraving = asset(new URL('engraving.svg', import.meta.url), 'image/svg+xml');
 const loadedByStyle: readonly Asset[] = [latin, font('latin-ext'), engraving];
 
@@ -51,9 +54,8 @@ function addressOf(stem: string): string {
   return basename(found.name);
 }
 
-const FOR_ALL = ['tokens', 'elements', 'parts', 'frame'];
 /** The sheet of the customer's pages, and that of the console. */
-export const stylesheet = sheet('style.css', [...FOR_ALL, 'customer']);
+export const stylesheet = sheet('style.css', ['tokens', 'elements', 'parts', 'customer', 'customer-print']);
 export const consoleStylesheet = sheet('console.css', [
   'tokens',
   'elements',
@@ -64,7 +66,7 @@ export const consoleStylesheet = sheet('console.css', [
 ]);
 /** Loaded before the style asks for it: the subset that every page is set in. */
 export const preloaded = latin;
-export const assets: readonly Asset[] = [stylesheet, icon, ...loadedByStyle];
+export const assets: readonly Asset[] = [stylesheet, icon, touchIcon, previewPicture, ...loadedByStyle];
 
 export const ASSET_HEADERS = {
   'cache-control': 'public, max-age=31536000, immutable',

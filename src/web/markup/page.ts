@@ -2,7 +2,8 @@
 import { type Html, html } from '../../lib/html.ts';
 import type { Language } from '../../lib/locale.ts';
 import { isHttps, pathOf } from '../../lib/web-address.ts';
-import { type Asset, icon, preloaded, stylesheet } from './assets.ts';
+import { type Asset, icon, preloaded, stylesheet, touchIcon } from './assets.ts';
+import { spriteOf } from './icons.ts';
 import { THEMES, type Theme } from './theme.ts';
 
 /** The content security policy, with what stands for the one script that may run. */
@@ -65,7 +66,7 @@ interface PageParts {
   basePath: string;
   title: string;
   /** What a preview of a link to the page shows (the Open Graph protocol); none if undefined. */
-  preview?: { title: string; description: string } | undefined;
+  preview?: { title: string; description: string; image: string } | undefined;
   /** What the link past the header says. */
   skip: Html;
   /** Further links like it, in front of it. */
@@ -79,11 +80,13 @@ interface PageParts {
   /** What stands beside `main`: the console's navigation, and what comes before it. */
   beside?: Html | undefined;
   /** The classes of the body and of `main` where they are not a sheet of paper on the canvas. */
-  looks?: { body: string; main: string } | undefined;
+  looks?: { body: string; main?: string | undefined } | undefined;
   /** A module below `basePath`, and the nonce of this answer. */
   script?: { name: string; nonce: string } | undefined;
   /** The page's sheet; that of the customer's pages if undefined. */
   sheet?: Asset;
+  /** The name of a second sheet below `basePath`, which sets the merchant's colour. */
+  colours?: string | undefined;
 }
 
 /** The colour of the browser's own bars: `--canvas` of the sheet. */
@@ -91,45 +94,50 @@ const CANVAS: Record<Theme, string> = { light: '#f4f3ef', dark: '#121317' };
 
 /** A whole page. */
 export function htmlPage(parts: PageParts): string {
-  const { language, theme, basePath, title, preview, skip, header, content, wide, footer, beside, script } =
-    parts;
-  const { sheet = stylesheet, looks, skips } = parts;
+  const { language, skip, skips, header, content, wide, footer, beside, looks } = parts;
+  const written = html`${header && html`<header>${header}</header>`}
+${beside}<main id="main" class="${looks?.main ?? `sheet${wide ? ' wide' : ''}`}" tabindex="-1">
+${content}
+</main>
+<footer>
+${footer}
+</footer>`;
   return html`<!doctype html>
-<html lang="${language.tag}" dir="${language.direction}"${theme && html` data-theme="${theme}"`}>
-<head>
+<html lang="${language.tag}" dir="${language.direction}"${parts.theme && html` data-theme="${parts.theme}"`}>
+${headOf(parts)}
+<body${looks && html` class="${looks.body}"`}>
+${skips}<a class="skip" href="#main">${skip}</a>
+${spriteOf(written.toString())}${written}
+</body>
+</html>
+`.toString();
+}
+
+function headOf({ theme, basePath, title, preview, script, sheet = stylesheet, colours }: PageParts): Html {
+  const bars = THEMES.filter((one) => one === (theme ?? one)).map((one) => {
+    const media = theme === undefined && html` media="(prefers-color-scheme: ${one})"`;
+    return html`<meta name="theme-color"${media} content="${CANVAS[one]}">\n`;
+  });
+  return html`<head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="${theme ?? 'light dark'}">
-${THEMES.filter((one) => one === (theme ?? one)).map(
-  (
-    one,
-  ) => html`<meta name="theme-color"${theme === undefined && html` media="(prefers-color-scheme: ${one})"`} content="${CANVAS[one]}">
-`,
-)}<title>${title}</title>
+${bars}<title>${title}</title>
 ${
   preview &&
   html`<meta property="og:type" content="website">
 <meta property="og:title" content="${preview.title}">
 <meta property="og:description" content="${preview.description}">
+<meta property="og:image" content="${preview.image}">
 `
 }<link rel="icon" href="${basePath}/${icon.name}" type="image/svg+xml">
+<link rel="apple-touch-icon" href="${basePath}/${touchIcon.name}">
 <link rel="stylesheet" href="${basePath}/${sheet.name}">
+${colours && html`<link rel="stylesheet" href="${basePath}/${colours}">`}
 <link rel="preload" href="${basePath}/${preloaded.name}" as="font" type="${preloaded.type}" crossorigin>${
     script &&
     html`
 <script type="module" nonce="${script.nonce}" src="${basePath}/${script.name}"></script>`
   }
-</head>
-<body${looks && html` class="${looks.body}"`}>
-${skips}<a class="skip" href="#main">${skip}</a>
-${header && html`<header>${header}</header>`}
-${beside}<main id="main" class="${looks?.main ?? html`sheet${wide && ' wide'}`}" tabindex="-1">
-${content}
-</main>
-<footer>
-${footer}
-</footer>
-</body>
-</html>
-`.toString();
+</head>`;
 }

@@ -1,4 +1,4 @@
-// Small pieces that pages of several surfaces share: pairs of terms, icons, links to the support contact, what a reviewer says.
+// Small pieces that pages of several surfaces share: pairs of terms, links to the support contact, what a reviewer says.
 import { type Html, html, safeUrl } from '../../lib/html.ts';
 import { contactAddress } from '../../lib/web-address.ts';
 
@@ -7,7 +7,7 @@ export type TermPair = [term: Html, value: Html | string | null];
 /** Terms and what they say; what has nothing to say is left out. */
 export function facts(rows: readonly TermPair[]): Html {
   const told = rows.filter(([, value]) => value !== null);
-  return html`<dl>
+  return html`<dl class="facts">
 ${told.map(([term, value]) => html`<div><dt>${term}</dt><dd><bdi>${value}</bdi></dd></div>\n`)}</dl>`;
 }
 
@@ -27,20 +27,4 @@ export function contactLink(contact: string, subject?: string): Html {
   return target
     ? html`<a href="${target}" rel="noreferrer noopener"><bdi>${contact}</bdi></a>`
     : html`<bdi>${contact}</bdi>`;
-}
-
-const PATHS = {
-  clock: 'M12 7v5l3 2',
-  eye: 'M7 12s2-3 5-3 5 3 5 3-2 3-5 3-5-3-5-3m5-.1v.2',
-  check: 'm8 12 3 3 5-6',
-  slash: 'm7 17 10-10',
-  cross: 'm9 9 6 6m0-6-6 6',
-  late: 'M12 7v5m0 4v.1',
-} as const;
-export type IconName = keyof typeof PATHS;
-
-/** An icon in its circle; a word always stands beside it. */
-export function icon(name: IconName): Html {
-  const drawing = html`<circle cx="12" cy="12" r="10"/><path d="${PATHS[name]}"/>`;
-  return html`<svg class="icon" viewBox="0 0 24 24" aria-hidden="true" focusable="false">${drawing}</svg>`;
 }

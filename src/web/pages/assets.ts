@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Logger } from '../../lib/log.ts';
 import { type Clock, MINUTE_MS } from '../../lib/time.ts';
 import { ASSET_HEADERS, type Asset } from '../markup/assets.ts';
+import { coloursNamed } from '../markup/colours.ts';
 import { POLICY_REPORTS } from '../markup/page.ts';
 
 /** Adds the routes to `app`, whose prefix is the path of the pages' base URL. */
@@ -16,6 +17,11 @@ export function serveAssets(
       reply.headers({ ...ASSET_HEADERS, 'content-type': type }).send(content),
     );
   }
+  app.get<{ Params: { '*': string } }>('/assets/*', (request, reply) => {
+    const found = coloursNamed(`assets/${request.params['*']}`);
+    if (!found) return reply.callNotFound();
+    return reply.headers({ ...ASSET_HEADERS, 'content-type': found.type }).send(found.content);
+  });
   app.register(policyReports, { prefix: `/${POLICY_REPORTS}`, log, clock });
 }
 

@@ -1,8 +1,11 @@
-// The frame of a page in the visitor's language: whose page it is above, and the choice of language and theme below.
+// The frame of a page in the visitor's language: whose page it is and the choice of language above, where to ask and the theme below.
 import { type Html, html } from '../../lib/html.ts';
+import { previewPicture } from '../markup/assets.ts';
+import { nameOfColours } from '../markup/colours.ts';
+import { type IconName, icon } from '../markup/icons.ts';
 import { LANGUAGES } from '../markup/languages.ts';
 import { htmlPage } from '../markup/page.ts';
-import { THEMES } from '../markup/theme.ts';
+import { THEMES, type Theme } from '../markup/theme.ts';
 import type { PageVisit, Parameters } from './visit.ts';
 
 interface Framed<Name extends string = never> {
@@ -14,6 +17,12 @@ interface Framed<Name extends string = never> {
   /** For the title and previews of links: the amount, which tells one payment's page from another's. */
   amount?: string;
   content: Html;
+  /** How the page is laid out: a stub with its leaf, still whole, torn off when paid, or void. A sheet if undefined. */
+  pair?: 'whole' | 'torn' | 'void';
+  /** Where to ask, and what the merchant publishes, in the footer. */
+  help?: Html;
+  /** The merchant's colour as `#rrggbb`; ours if undefined. */
+  colour?: string | undefined;
   /** The words of the skip link; the site's own if undefined. */
   skip?: Html;
   wide?: boolean;
@@ -26,44 +35,70 @@ interface Framed<Name extends string = never> {
 /** A whole page. */
 export function framedPage<Name extends string>(visit: PageVisit<Name>, parts: Framed<Name>): string {
   const { words, theme, basePath, site } = visit;
-  const { heading, brand = site.brand, test, amount, content, wide = false, wrong, here } = parts;
+  const { heading, brand = site.brand, test, amount, content, wide = false, wrong, here, pair, help } = parts;
   const named =
     brand === undefined || heading.includes(brand)
       ? heading
       : words.text('title', { heading, merchant: brand });
   const title = amount === undefined ? named : `${named} – ${amount}`;
+  const image = `${site.baseUrl}/${previewPicture.name}`;
+  const again = here === null ? undefined : visit.address({ lang: undefined, ...here } as Parameters<Name>);
   return htmlPage({
     language: words,
     theme,
     basePath,
     title: wrong ? words.text('error.title', { title }) : title,
-    preview: amount === undefined ? undefined : { title: named, description: amount },
+    preview: amount === undefined ? undefined : { title: named, description: amount, image },
     skip: parts.skip ?? words.html(site.words.skip),
-    header: html`${brand !== undefined && html`<p class="brand"><bdi>${brand}</bdi></p>`}${
-      test && html`<p class="ribbon">${words.html('test')}</p>`
-    }`,
+    header: html`${test && html`<p class="trial-strip">${words.html('test')}</p>`}
+<div class="bar">${brand !== undefined && merchantMarkup(brand)}${again && languages(visit, again)}</div>`,
     content,
     wide,
-    footer:
-      here === null
-        ? html``
-        : preferences(visit, visit.address({ lang: undefined, ...here } as Parameters<Name>)),
+    looks: {
+      body: pair === undefined || pair === 'whole' ? 'pay' : `pay ${pair}`,
+      main: pair && 'pair',
+    },
+    colours: parts.colour && nameOfColours(parts.colour),
+    footer: html`${help}${again && themes(visit, again)}`,
   });
 }
 
-/** The choice of language and theme, each a link, so that no script is needed. */
-function preferences({ words, theme, asked }: PageVisit, here: string): Html {
-  const to = html`${here}${here.includes('?') ? '&' : '?'}`;
-  const link = (query: string, attributes: Html | null, text: Html | string, isCurrent: boolean) =>
-    html`<li><a href="${to}${query}"${attributes}${isCurrent && html` aria-current="true"`}>${text}</a></li>`;
-  const languages = LANGUAGES.map(({ tag, name }) =>
-    link(`lang=${tag}`, html` lang="${tag}" hreflang="${tag}"`, name, tag === words.tag),
-  );
+const merchantMarkup = (name: string) => html`<p class="merchant">
+<span class="monogram" aria-hidden="true">${initialOf(name)}</span><bdi>${name}</bdi></p>
+`;
+
+/** The first letter or figure of a name, as its sign. */
+function initialOf(name: string): string {
+  return /[\p{L}\p{N}]\p{M}*/u.exec(name)?.[0].toUpperCase() ?? '·';
+}
+
+/** `address` with `query` behind it. */
+const withQuery = (address: string, query: string) =>
+  `${address}${address.includes('?') ? '&' : '?'}${query}`;
+
+/** The choice of language: links, so that no script is needed. */
+function languages({ words }: PageVisit, here: string): Html {
+  const links = LANGUAGES.map(({ tag, name }) => {
+    const current = tag === words.tag && html` aria-current="true"`;
+    const address = withQuery(here, `lang=${tag}`);
+    return html`<li><a href="${address}" lang="${tag}" hreflang="${tag}"${current}>${name}</a></li>`;
+  });
+  const label = words.html('footer.language');
+  return html`<nav aria-label="${label}"><details class="menu">
+<summary>${icon('globe')}<span class="vh">${label}: </span>${words.name}</summary>
+<ul>${links}</ul></details></nav>
+`;
+}
+
+const THEME_ICONS: Record<Theme | 'auto', IconName> = { light: 'sun', dark: 'moon', auto: 'device' };
+
+function themes({ words, theme, asked }: PageVisit, here: string): Html {
   const kept = asked.lang === undefined ? '' : `lang=${words.tag}&`;
-  const themes = [...THEMES, 'auto' as const].map((one) =>
-    link(`${kept}theme=${one}`, null, words.html(`theme.${one}`), one === (theme ?? 'auto')),
-  );
-  const current = html`<span class="muted">${words.html('footer.language')}:</span> ${words.name}`;
-  return html`<nav aria-label="${words.text('footer.language')}"><details><summary>${current}</summary><ul>${languages}</ul></details></nav>
-<nav aria-label="${words.text('footer.theme')}"><ul>${themes}</ul></nav>`;
+  const links = [...THEMES, 'auto' as const].map((one) => {
+    const current = one === (theme ?? 'auto') && html` aria-current="true"`;
+    const address = withQuery(here, `${kept}theme=${one}`);
+    const name = words.text(`theme.${one}`);
+    return html`<a href="${address}" aria-label="${name}" title="${name}"${current}>${icon(THEME_ICONS[one])}</a>`;
+  });
+  return html`<nav class="looks" aria-label="${words.text('footer.theme')}">${links}</nav>`;
 }

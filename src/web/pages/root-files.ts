@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import { API_HEADERS } from '../headers.ts';
 import { ASSET_HEADERS } from '../markup/assets.ts';
 
-/** The icon for what reads no SVG, such as Safari. Made by scripts/write-favicon.ts. */
+/** The icon for what reads no SVG, such as Safari. Made by scripts/write-pictures.ts. */
 const favicon = readFileSync(new URL('../markup/favicon.ico', import.meta.url));
 const DAY_S = 86_400;
 

@@ -83,7 +83,7 @@ for (const scripts of [false, true])
       await press(page, /^Approve/);
       assert.match(await page.locator('main').innerText(), /Approved by you/);
       assert.equal(await statusOf(harness, id), 'approved');
-      assert.match(await customersPage(id), /Payment approved/);
+      assert.match(await customersPage(id), /You have paid/);
       await page.goto(at(`/payments/${id}`));
       const told = await page.locator('main').innerText();
       for (const words of ['Seen on the statement.', 'TX-1', 'Ana']) assert.ok(told.includes(words), words);
