@@ -212,8 +212,8 @@ export const GUARDS: readonly Guard[] = [
     matter: 'permission',
     keeps: 'whoever is disabled does not sign in with a password that was right before',
     file: 'administrators/sign-in.ts',
-    text: 'if (!administrator || administrator.disabled_at !== null) return undefined;',
-    broken: 'if (!administrator) return undefined;',
+    text: 'if (!administrator || administrator.disabled_at !== null || administrator.password !== checked.password)',
+    broken: 'if (!administrator)',
     red: ['administrators/sign-in', 'administrators/pages/session', 'operate/commands/administrators'],
   },
   {

@@ -230,8 +230,6 @@ const ROWS: Row[] = [
 
   { route: 'GET /console/sign-in', expected: SIGNED_OUT, in: 200 },
   { route: 'POST /console/sign-in', expected: DOORS, in: 422 },
-  { route: 'GET /console/sign-in/factor', expected: OPEN, in: 303 },
-  { route: 'POST /console/sign-in/factor', expected: DOORS, in: 403 },
   { route: 'GET /console/set-up', expected: OPEN, in: 404 },
   {
     route: 'POST /console/set-up',

@@ -54,8 +54,8 @@ export function registrationOptions(
     timeout: PATIENCE_MS,
     attestation: 'none',
     excludeCredentials: existing.map(descriptor),
-    // Preferred: a passkey that a browser finds by itself opens where its owner may not be named yet.
-    authenticatorSelection: { residentKey: 'preferred', userVerification: 'preferred' },
+    // Required: the sign-in page names no passkeys, so the browser must find them by itself.
+    authenticatorSelection: { residentKey: 'required', userVerification: 'preferred' },
   };
 }
 
@@ -80,14 +80,11 @@ export function verifiedRegistration(
   }
 }
 
-/**
- * What `navigator.credentials.get` takes (as JSON). `challenge` is the ticket's. Without `passkeys` the browser offers those that it
- * finds for this place by itself.
- */
-export function authenticationOptions(place: Place, passkeys: readonly Passkey[], challenge: string) {
+/** What `navigator.credentials.get` takes (as JSON): the browser offers the passkeys that it finds for this place by itself. */
+export function authenticationOptions(place: Place, challenge: string) {
   return {
     rpId: place.rpId,
-    allowCredentials: passkeys.map(descriptor),
+    allowCredentials: [],
     challenge,
     timeout: PATIENCE_MS,
     // The password has proved who they are. A passkey proves what they hold.

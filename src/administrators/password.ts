@@ -4,8 +4,6 @@ import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { unavailable } from '../lib/errors.ts';
 import { isGuessable } from './guessable.ts';
 
-export type { Turn };
-
 export const PASSWORD_MINIMUM = 15;
 const PASSWORD_MAXIMUM = 128;
 
@@ -114,7 +112,7 @@ const LONGEST_QUEUE = 20;
 const EACH = 2;
 
 /** The caller of a hash: `key` tells one caller from others of the kind; `undefined` is a caller without a name. */
-interface Turn {
+export interface Turn {
   known: boolean;
   key: string | undefined;
 }

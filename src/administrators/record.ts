@@ -10,9 +10,6 @@ export function actorOf(id: string): string {
   return `administrator:${id}`;
 }
 
-/** The action of an entry that seals an administrator's secret anew. It changes nothing of how they sign in. */
-export const TOTP_SEALED = 'administrator.totp_sealed';
-
 /** Records a change of an administrator. `facts` hold no personal data. Throws what `recordRow` does. */
 export function recordAdministrator(
   transaction: Transaction,

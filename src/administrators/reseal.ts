@@ -7,7 +7,7 @@ import type { Transaction } from '../journal/transaction.ts';
 import type { Database, Reader } from '../store/database.ts';
 import { ADMINISTRATORS, type Administrator } from './administrator.ts';
 import { changeAdministrator, findAdministrator, listAdministrators } from './queries.ts';
-import { recordAdministrator, TOTP_SEALED } from './record.ts';
+import { recordAdministrator } from './record.ts';
 import { openTotpSecret, sealTotpSecret } from './totp-secret.ts';
 
 const ACT = { actor: 'operator', request_id: null };
@@ -42,7 +42,10 @@ export async function resealTotpSecrets(
   const { done, left } = await changeEach(database, journal, isDue, async (transaction, found) => {
     const totp_secret = await sealTotpSecret(transaction, ring, found, openTotpSecret(ring, found)!);
     const changed = await changeAdministrator(transaction, found.id, found.version, { totp_secret });
-    if (changed) await recordAdministrator(transaction, ACT, TOTP_SEALED, changed, { key: ring.current });
+    if (changed)
+      await recordAdministrator(transaction, ACT, 'administrator.totp_sealed', changed, {
+        key: ring.current,
+      });
     return changed !== undefined; // if not, it was changed meanwhile: the next run does it
   });
   return { sealed: done.length, left };

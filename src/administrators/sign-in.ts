@@ -1,14 +1,11 @@
-// Signing in: the password earns a ticket, the ticket and a second factor earn a session.
-import { randomBytes } from 'node:crypto';
+// Signing in: an e-mail address, a password and a second factor together earn a session.
 import type { KeyRing } from '../journal/keys/key-ring.ts';
-import { newestEntriesAbout } from '../journal/queries.ts';
 import { changeRow } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { MINUTE_MS } from '../lib/time.ts';
 import type { Administrator } from './administrator.ts';
 import {
   type Parts,
-  type PasswordRefusal,
   passwordRefusal,
   plainEmail,
   recordFailure,
@@ -16,6 +13,7 @@ import {
   type Source,
   STRANGER,
   sourceOf,
+  sourceOfHolder,
   throttledUntil,
 } from './failures.ts';
 import { type Place, verifiedAuthentication } from './passkey.ts';
@@ -26,86 +24,34 @@ import {
   findAdministratorByEmail,
   passkeysOf,
 } from './queries.ts';
-import { actorOf, recordAdministrator, TOTP_SEALED } from './record.ts';
-import { spend } from './recovery-codes.ts';
+import { actorOf, recordAdministrator } from './record.ts';
+import { newRecoveryCodes, spend } from './recovery-codes.ts';
 import { type Factor, PASSKEYS, type Passkey, type Session } from './rows.ts';
 import { endReplaced, startSession } from './session.ts';
 import { acceptedStep } from './totp.ts';
 import { openTotpSecret } from './totp-secret.ts';
 
-export type { Parts, PasswordRefusal, SignInClient };
+export type { Parts, SignInClient };
 
-/** The longest time between the password and the second factor. */
-const TICKET_MS = 5 * MINUTE_MS;
-/** How many rotations of the key for secrets a ticket outlives. */
-const SEALINGS_MAXIMUM = 3;
+/** How long a page with a challenge may stay open. */
+const CHALLENGE_MS = 5 * MINUTE_MS;
 
-/** A refusal, with the administrator whose account was tried. The visitor must not learn whether there is one. */
-export type RefusedTo<Refusal> = Refusal & { administrator: Administrator | undefined };
+/** A second factor that cannot be guessed. A code of an authenticator app has six digits, so it is none. */
+type StrongFactor =
+  | { recoveryCode: string }
+  /** `response`: the JSON that the browser sent, parsed. `expires`: as `newChallenge` returned it. */
+  | { response: unknown; expires: number; place: Place };
 
-/**
- * Checks an e-mail address and a password. Right: a ticket for the second step, and whose it is. `wrong` is the same whether there is
- * no such administrator, they are disabled or the password is wrong; `throttled` tells until when (milliseconds since 1970) and
- * has not looked at the password. Records failures. Throws `unavailable`, `DatabaseError`.
- */
-export async function checkPassword(
-  parts: Parts,
-  email: string,
-  password: string,
-  requestId: string | null,
-  caller: SignInClient = STRANGER,
-): Promise<
-  { ticket: string; administrator: Administrator; passkeys: Passkey[] } | RefusedTo<PasswordRefusal>
-> {
-  const plain = plainEmail(email);
-  const administrator = await findAdministratorByEmail(parts.database, plain);
-  const source = sourceOf(parts.ring, plain, administrator, caller, parts.clock.now());
-  const attempt = { email: plain, administrator, password, source, requestId };
-  const refusal = await passwordRefusal(parts, attempt);
-  if (refusal) return { ...refusal, administrator };
-  const ticket = newTicket(parts.ring, administrator!, parts.clock.now());
-  return {
-    ticket,
-    administrator: administrator!,
-    passkeys: await passkeysOf(parts.database, administrator!.id),
-  };
-}
+/** A second factor as it was given; `code` is the authenticator app's. */
+export type GivenFactor = { code: string } | StrongFactor;
 
-/**
- * What a ticket stands for: its administrator, their passkeys, and the challenge for one of these. Undefined if it is forged, older than
- * five minutes, used, or its administrator was changed meanwhile. Throws `DatabaseError`.
- */
-export async function openTicket(
-  { database, ring }: Pick<Parts, 'database' | 'ring'>,
-  ticket: string,
-  now: number,
-): Promise<{ administrator: Administrator; passkeys: Passkey[]; challenge: string } | undefined> {
-  const parts = /^(adm_[0-9a-z]{20,60})\.(\d{1,10})\.(\d{1,15})\.([\w-]{43})\.([\w-]{43})$/.exec(ticket);
-  if (!parts) return undefined;
-  const [, id, version, expires, challenge, seal] = parts;
-  const administrator = await findAdministrator(database, id!);
-  if (!administrator || administrator.disabled_at !== null) return undefined;
-  if (!ring.isMac('sign-in ticket', [id, version, expires, challenge].join('.'), seal!)) return undefined;
-  if (Number(expires) <= now || !(await isUnchanged(database, administrator, Number(version))))
-    return undefined;
-  return { administrator, passkeys: await passkeysOf(database, administrator.id), challenge: challenge! };
-}
+export const isStrong = (factor: GivenFactor): factor is StrongFactor => !('code' in factor);
 
-/** Whether nothing changed an administrator since they had `version`, but for sealings of their secret with another key. */
-async function isUnchanged(
-  database: Parts['database'],
-  { id, version }: Administrator,
-  before: number,
-): Promise<boolean> {
-  if (version < before || version - before > SEALINGS_MAXIMUM) return false;
-  const since = await newestEntriesAbout(database, id, version - before);
-  return since.every(({ action }) => action === TOTP_SEALED);
-}
-
-/** A ticket for `administrator` as they are now: any change of their row, and a sign-in is one, makes it void. */
-export function newTicket(ring: KeyRing, { id, version }: Administrator, now: number): string {
-  const body = [id, version, now + TICKET_MS, randomBytes(32).toString('base64url')].join('.');
-  return `${body}.${ring.mac('sign-in ticket', body)}`;
+/** What one form holds. */
+interface Credentials {
+  email: string;
+  password: string;
+  factor: GivenFactor;
 }
 
 export interface SignedIn {
@@ -116,86 +62,129 @@ export interface SignedIn {
 }
 
 /**
- * `expired`: begin again with the password. `wrong`: try again with the new ticket, the old one is used. `throttled`: until
- * that moment, milliseconds since 1970. `administrator`: as they are after the try.
+ * `wrong`: `proof` is for the log alone, the visitor must not learn what is wrong. `throttled`: until that moment, milliseconds since 1970.
+ * `administrator`: whose account was tried, if there is one.
  */
-export type FactorRefusal =
-  | { refused: 'expired' }
-  | { refused: 'wrong'; ticket: string; administrator: Administrator }
-  | { refused: 'throttled'; until: number; administrator: Administrator };
+export type SignInRefusal = (
+  | { refused: 'wrong'; proof: 'password' | 'second_factor' }
+  | { refused: 'throttled'; until: number }
+) & { administrator: Administrator | undefined };
 
-/** Signs in with a code: six digits of the authenticator app, or a recovery code, which is spent. Throws `unavailable`, `DatabaseError`. */
-export async function completeWithCode(
-  parts: Parts,
-  ticket: string,
-  code: string,
-  requestId: string | null,
-  caller: SignInClient = STRANGER,
-): Promise<SignedIn | FactorRefusal> {
-  return complete(parts, ticket, { requestId, caller }, async ({ administrator }, now) => {
-    const { totp_step, recovery_codes } = administrator;
-    if (/^[\p{Nd}\s]{6,12}$/u.test(code.trim())) {
-      const secret = openTotpSecret(parts.ring, administrator);
-      const step = secret === null ? undefined : acceptedStep(secret, code, now, totp_step);
-      return step === undefined ? undefined : { factor: 'totp', change: { totp_step: step } };
-    }
-    const left = recovery_codes === null ? undefined : spend(recovery_codes, code);
-    return left === undefined ? undefined : { factor: 'recovery_code', change: { recovery_codes: left } };
-  });
+/** A challenge (base64url) for a passkey of any administrator, and until when it is accepted (milliseconds since 1970). */
+export function newChallenge(ring: KeyRing, now: number): { challenge: string; expires: number } {
+  const expires = now + CHALLENGE_MS;
+  return { challenge: challengeOf(ring, expires), expires };
 }
 
-/** Signs in with a passkey: `response` is the JSON that the browser sent, parsed. Throws `unavailable`, `DatabaseError`. */
-export async function completeWithPasskey(
+function challengeOf(ring: KeyRing, expires: number): string {
+  return ring.mac('passkey challenge', JSON.stringify(['sign-in', expires]));
+}
+
+/** Stands for an address without an administrator, so that the same is done for it. */
+const NOBODY = { id: 'nobody', recovery_codes: newRecoveryCodes().digests };
+
+/**
+ * Signs in. Refuses in the same way whether there is no such administrator, they are disabled, or whatever else is wrong. Records failures
+ * and makes callers wait after too many. A strong factor is checked first and the password only if the factor is right: so strangers can
+ * make its owner wait for nothing, and its answer tells nothing about a password. Throws `unavailable`, `DatabaseError`.
+ */
+export async function signIn(
   parts: Parts,
-  ticket: string,
-  response: unknown,
-  place: Place,
+  { email, password, factor }: Credentials,
   requestId: string | null,
   caller: SignInClient = STRANGER,
-): Promise<SignedIn | FactorRefusal> {
-  return complete(parts, ticket, { requestId, caller }, async ({ passkeys, challenge }) => {
-    const used = verifiedAuthentication(place, passkeys, challenge, response);
-    return used && { factor: 'passkey', change: {}, used };
-  });
+): Promise<SignedIn | SignInRefusal> {
+  const plain = plainEmail(email);
+  const administrator = await findAdministratorByEmail(parts.database, plain);
+  const now = parts.clock.now();
+  if (isStrong(factor)) {
+    const holder = administrator ?? NOBODY;
+    const proof = strongProof(parts.ring, factor, holder, await passkeysOf(parts.database, holder.id), now);
+    if (!administrator || !proof) return { refused: 'wrong', proof: 'second_factor', administrator };
+  }
+  const source = isStrong(factor)
+    ? sourceOfHolder(administrator!)
+    : sourceOf(parts.ring, plain, administrator, caller, now);
+  const attempt = { email: plain, administrator, password, source, requestId };
+  const refusal = await passwordRefusal(parts, attempt);
+  if (refusal?.refused === 'wrong') return { ...refusal, proof: 'password', administrator };
+  if (refusal) return { ...refusal, administrator };
+  const prove: Prove = (found, passkeys, at) => proofOf(parts.ring, factor, found, passkeys, at);
+  return complete(parts, administrator!, prove, { requestId, caller, source });
 }
 
 /** A second factor that was right, and what it changes in its administrator's row. */
 export interface Proof {
   factor: Factor;
   change: AdministratorChange;
-  used?: { passkey: Passkey; counter: number };
+  used?: { passkey: Passkey; counter: number; used_at: number };
 }
 
-type Opened = NonNullable<Awaited<ReturnType<typeof openTicket>>>;
+type Prove = (administrator: Administrator, passkeys: readonly Passkey[], now: number) => Proof | undefined;
+
+function strongProof(
+  ring: KeyRing,
+  factor: StrongFactor,
+  { recovery_codes }: Pick<Administrator, 'recovery_codes'>,
+  passkeys: readonly Passkey[],
+  now: number,
+): Proof | undefined {
+  if ('recoveryCode' in factor) {
+    const left = recovery_codes === null ? undefined : spend(recovery_codes, factor.recoveryCode);
+    return left === undefined ? undefined : { factor: 'recovery_code', change: { recovery_codes: left } };
+  }
+  const { response, expires, place } = factor;
+  if (expires <= now || expires > now + CHALLENGE_MS) return undefined;
+  const used = verifiedAuthentication(place, passkeys, challengeOf(ring, expires), response);
+  // A use ends all challenges from before it, its own too: a form that was seen cannot be sent again.
+  const issued = expires - CHALLENGE_MS;
+  if (!used || issued < (used.passkey.used_at ?? 0)) return undefined;
+  return { factor: 'passkey', change: {}, used: { ...used, used_at: Math.max(now, issued + 1) } };
+}
+
+/** The factor judged by the rows as they are. */
+function proofOf(
+  ring: KeyRing,
+  factor: GivenFactor,
+  administrator: Administrator,
+  passkeys: readonly Passkey[],
+  now: number,
+): Proof | undefined {
+  if (isStrong(factor)) return strongProof(ring, factor, administrator, passkeys, now);
+  const secret = openTotpSecret(ring, administrator);
+  const step = secret === null ? undefined : acceptedStep(secret, factor.code, now, administrator.totp_step);
+  return step === undefined ? undefined : { factor: 'totp', change: { totp_step: step } };
+}
 
 /**
- * One work: the ticket is used, right or wrong, by a change of the row it was made for. Of two requests with one ticket, one
- * code or one signature, on whatever nodes, one finds the row as it was; guesses cannot be made side by side. `source`: by what
- * failures are counted, if not by what the caller brings.
+ * One work for an administrator whose password was right: the factor is used, right or wrong, by a change of their row. Of two requests
+ * with one code or one signature, on whatever nodes, one finds the row as it was. The other is judged again by the row and the failures
+ * that it finds then, so guesses cannot be made side by side.
  */
 export async function complete(
   parts: Parts,
-  ticket: string,
-  { requestId, caller, source: given }: { requestId: string | null; caller: SignInClient; source?: Source },
-  prove: (opened: Opened, now: number) => Promise<Proof | undefined>,
-): Promise<SignedIn | FactorRefusal> {
-  const { journal, clock, ring, tally } = parts;
-  const opened = await openTicket(parts, ticket, clock.now());
-  if (!opened) return { refused: 'expired' };
-  const { id, version, email } = opened.administrator;
-  const done = await journal.commit(async (transaction): Promise<SignedIn | FactorRefusal | undefined> => {
-    const source = given ?? sourceOf(ring, email, opened.administrator, caller, transaction.now);
+  checked: Administrator,
+  prove: Prove,
+  { requestId, caller, source }: { requestId: string | null; caller: SignInClient; source: Source },
+): Promise<SignedIn | SignInRefusal> {
+  const { database, journal, tally } = parts;
+  const { id, email } = checked;
+  const administrator = await findAdministrator(database, id);
+  // The password was compared with this hash. Another one, and who is disabled, must be judged from the beginning.
+  if (!administrator || administrator.disabled_at !== null || administrator.password !== checked.password)
+    return { refused: 'wrong', proof: 'password', administrator };
+  const passkeys = await passkeysOf(database, id);
+  const done = await journal.commit(async (transaction): Promise<SignedIn | SignInRefusal | undefined> => {
     const until = await throttledUntil({ database: transaction, tally }, email, source, transaction.now);
-    if (until !== undefined) return { refused: 'throttled', until, administrator: opened.administrator };
-    const proof = await prove(opened, transaction.now);
-    const changed = await changeAdministrator(transaction, id, version, proof?.change ?? {});
+    if (until !== undefined) return { refused: 'throttled', until, administrator };
+    const proof = prove(administrator, passkeys, transaction.now);
+    const changed = await changeAdministrator(transaction, id, administrator.version, proof?.change ?? {});
     if (!changed) return undefined;
     if (!proof) {
       recordFailure(transaction, email, 'second_factor', requestId, source);
       const anonymous = { actor: 'anonymous', request_id: requestId };
       await recordAdministrator(transaction, anonymous, 'administrator.second_factor_refused', changed);
-      const ticket = newTicket(ring, changed.after, transaction.now);
-      return { refused: 'wrong', ticket, administrator: changed.after };
+      return { refused: 'wrong', proof: 'second_factor', administrator: changed.after };
     }
     if (proof.used) await recordUse(transaction, proof.used, requestId);
     await endReplaced(transaction, caller.session, requestId);
@@ -207,17 +196,17 @@ export async function complete(
     });
     return { secret, session, administrator: changed.after };
   }, id);
-  // The row changed since it was read. The ticket tells whether that was more than a sealing.
-  return done ?? complete(parts, ticket, { requestId, caller, ...(given && { source: given }) }, prove);
+  if (done) return done;
+  database.refresh(); // or the row would be read as it was for a while
+  return complete(parts, checked, prove, { requestId, caller, source });
 }
 
 async function recordUse(
   transaction: Transaction,
-  { passkey, counter }: { passkey: Passkey; counter: number },
+  { passkey, counter, used_at }: NonNullable<Proof['used']>,
   requestId: string | null,
 ): Promise<void> {
   const act = { actor: actorOf(passkey.administrator_id), request_id: requestId };
-  const written = { counter, used_at: transaction.now };
-  const used = await changeRow(transaction, act, 'passkey.used', PASSKEYS, passkey, written);
+  const used = await changeRow(transaction, act, 'passkey.used', PASSKEYS, passkey, { counter, used_at });
   if (!used) throw new Error('a passkey changed though its administrator did not');
 }

@@ -17,14 +17,7 @@ export interface Noted {
   /** What became of the idempotency key. */
   idempotency?: 'kept' | 'replayed' | 'reused' | 'in_progress';
   /** What became of a sign-in. */
-  sign_in?:
-    | 'password_right'
-    | 'signed_in'
-    | 'set_up'
-    | 'wrong_password'
-    | 'wrong_factor'
-    | 'must_wait'
-    | 'expired';
+  sign_in?: 'signed_in' | 'set_up' | 'wrong_password' | 'wrong_factor' | 'must_wait' | 'expired';
   /** The account that a request is about, although the caller did not prove to be its owner. */
   merchant?: string;
   key?: string;

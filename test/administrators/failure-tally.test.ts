@@ -3,23 +3,21 @@ import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { RECORDED_A_MINUTE, startFailureTally } from '../../src/administrators/failure-tally.ts';
 import { failuresSince, STRANGER } from '../../src/administrators/failures.ts';
-import { checkPassword, type Parts } from '../../src/administrators/sign-in.ts';
+import type { Parts } from '../../src/administrators/sign-in.ts';
 import { silent } from '../../src/lib/log.ts';
 import { sharedHarness } from '../support/harness.ts';
-import { PASSWORD } from '../support/password.ts';
-import { addPerson, partsOf, refusalOf } from './people.ts';
+import { addPerson, type Person, partsOf, signIn, tryPassword } from './people.ts';
 
 describe('wrong passwords from many networks', () => {
   const harness = sharedHarness('sqlite', { isVerified: true });
   let parts: Parts;
+  let people: Person[];
   let emails: string[];
   before(async () => {
     parts = partsOf(harness);
-    emails = [];
-    for (let i = 0; i < 8; i++) {
-      const { administrator } = await addPerson(parts, { email: `dee${i}@example.org` });
-      emails.push(administrator.email);
-    }
+    people = [];
+    for (let i = 0; i < 8; i++) people.push(await addPerson(parts, { email: `dee${i}@example.org` }));
+    emails = people.map(({ administrator }) => administrator.email);
   });
 
   const count = async (action: string) => {
@@ -30,23 +28,27 @@ describe('wrong passwords from many networks', () => {
   const fail = async (email: string, times: number) => {
     for (let i = 0; i < times; i++) {
       const caller = { ...STRANGER, network: `192.0.2.${networks++}` };
-      const checked = await checkPassword(parts, email, 'wrong wrong wrong', null, caller);
-      assert.equal(refusalOf(checked), 'wrong');
+      assert.equal(await tryPassword(parts, email, 'wrong wrong wrong', caller), 'wrong');
     }
   };
-  const outcome = async (email: string) => {
-    const checked = await checkPassword(parts, email, PASSWORD, null, { ...STRANGER, network: 'new' });
-    return 'refused' in checked ? checked.refused : 'let in';
-  };
+  const outcome = (person: Person) =>
+    signIn(parts, person, { ...STRANGER, network: 'new' }).then(
+      () => 'let in',
+      (error: Error) => error.message,
+    );
 
   test('have thirty entries a minute, and then one with their number; they make strangers wait all the same', async () => {
     const victim = emails[7]!;
     for (const email of emails.slice(0, 7)) await fail(email, 6);
     assert.equal(await count('sign_in.failed'), RECORDED_A_MINUTE);
     await fail(victim, 9);
-    assert.equal(await outcome(victim), 'let in', 'nine are no reason to wait');
+    assert.equal(await outcome(people[7]!), 'let in', 'nine are no reason to wait');
     await fail(victim, 1);
-    assert.equal(await outcome(victim), 'throttled', 'ten are, though none of them has an entry');
+    assert.equal(
+      await outcome(people[7]!),
+      'refused: throttled',
+      'ten are, though none of them has an entry',
+    );
     assert.deepEqual(
       (({ count, withPassword }) => [count, withPassword])(await failuresSince(parts, victim, 0)),
       [10, 0],

@@ -2,12 +2,17 @@
 import { TOTP } from 'otpauth';
 import type { Administrator, Principal, Role } from '../../src/administrators/administrator.ts';
 import { FailureTally } from '../../src/administrators/failure-tally.ts';
-import type { Parts } from '../../src/administrators/failures.ts';
+import { type Parts, type SignInClient, STRANGER } from '../../src/administrators/failures.ts';
 import { createAdministrator } from '../../src/administrators/manage.ts';
 import { newRecoveryCodes } from '../../src/administrators/recovery-codes.ts';
 import { findPrincipal, type Session } from '../../src/administrators/session.ts';
 import { completeSetUp } from '../../src/administrators/set-up.ts';
-import { checkPassword, completeWithCode, type SignedIn } from '../../src/administrators/sign-in.ts';
+import {
+  type GivenFactor,
+  type SignedIn,
+  type SignInRefusal,
+  signIn as signInWith,
+} from '../../src/administrators/sign-in.ts';
 import { acceptedStep, newTotp } from '../../src/administrators/totp.ts';
 import { Journal } from '../../src/journal/journal.ts';
 import { openDatabase } from '../../src/store/open.ts';
@@ -61,15 +66,6 @@ export function codeAt(secret: string, ms: number): string {
   return new TOTP({ secret, algorithm: 'SHA1', digits: 6, period: 30 }).generate({ timestamp: ms });
 }
 
-/** Six digits that are right at none of the steps about a moment. */
-export function wrongCode(secret: string, ms: number): string {
-  const right = [-2, -1, 0, 1, 2].map((step) => codeAt(secret, ms + step * STEP_MS));
-  for (let n = 0; ; n++) {
-    const code = String(n).padStart(6, '0');
-    if (!right.includes(code)) return code;
-  }
-}
-
 /** What somebody is added with; `password` is what is kept of PASSWORD, at the least cost unless its time matters. */
 interface Wanted {
   email: string;
@@ -104,21 +100,40 @@ export async function addPerson(
   return { ...done!, totpSecret, recoveryCodes: codes, principal: principal! };
 }
 
-/** Why a step of a sign-in was refused; undefined if it was not. */
+/** Why something was refused; undefined if it was not. */
 export const refusalOf = (outcome: object) => ('refused' in outcome ? outcome.refused : undefined);
 
-/** A ticket for somebody whose password is PASSWORD. */
-export async function ticketFor(parts: Parts, email: string): Promise<string> {
-  const checked = await checkPassword(parts, email, PASSWORD, 'req_password');
-  if ('refused' in checked) throw new Error(`refused: ${checked.refused}`);
-  return checked.ticket;
+/** Tries to sign in, with PASSWORD unless another is given. */
+export function tryToEnter(
+  parts: Parts,
+  email: string,
+  factor: GivenFactor,
+  { password = PASSWORD, caller = STRANGER }: { password?: string; caller?: SignInClient } = {},
+): Promise<SignedIn | SignInRefusal> {
+  return signInWith(parts, { email, password, factor }, 'req_sign_in', caller);
+}
+
+/** What is made of a password that comes with a code which no app shows: that is a failure, too, where the password is right. */
+export async function tryPassword(
+  parts: Parts,
+  email: string,
+  password: string,
+  caller: SignInClient = STRANGER,
+): Promise<'right' | 'wrong' | 'throttled'> {
+  const done = await tryToEnter(parts, email, { code: 'none' }, { password, caller });
+  if (!('refused' in done)) throw new Error('let in with no code');
+  if (done.refused === 'throttled') return 'throttled';
+  return done.proof === 'second_factor' ? 'right' : 'wrong';
 }
 
 /** Signs somebody in with the code of this moment. */
-export async function signIn(parts: Parts, { administrator, totpSecret }: Person): Promise<SignedIn> {
-  const ticket = await ticketFor(parts, administrator.email);
+export async function signIn(
+  parts: Parts,
+  { administrator, totpSecret }: Pick<Person, 'administrator' | 'totpSecret'>,
+  caller: SignInClient = STRANGER,
+): Promise<SignedIn> {
   const code = codeAt(totpSecret, parts.clock.now());
-  const done = await completeWithCode(parts, ticket, code, 'req_code');
+  const done = await tryToEnter(parts, administrator.email, { code }, { caller });
   if ('refused' in done) throw new Error(`refused: ${done.refused}`);
   return done;
 }

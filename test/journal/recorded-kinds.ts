@@ -1,11 +1,12 @@
 // For each table that the history tells of: how a row is made, and every ordinary act that records it anew.
 
 import { readStatements } from '#bank-statements';
+import { STRANGER, sourceOfHolder } from '../../src/administrators/failures.ts';
 import { changeRole, createAdministrator, disable, reset } from '../../src/administrators/manage.ts';
 import { findAdministrator, passkeysOf } from '../../src/administrators/queries.ts';
 import { endAllSessions, endReplaced, endSession, startSession } from '../../src/administrators/session.ts';
 import { completeSetUp, newSetUpLink } from '../../src/administrators/set-up.ts';
-import { complete, newTicket, type Proof } from '../../src/administrators/sign-in.ts';
+import { complete, type Proof } from '../../src/administrators/sign-in.ts';
 import { createToken, revokeToken } from '../../src/administrators/token.ts';
 import type { Transaction } from '../../src/journal/transaction.ts';
 import { issueKey, revokeKey, rotateKey } from '../../src/merchants/api-keys.ts';
@@ -90,13 +91,9 @@ function administratorKinds(harness: Harness): Named[] {
   };
   const signIn = async (id: string, proof: Proof | undefined) => {
     database.refresh();
-    const ticket = newTicket(ring, (await findAdministrator(database, id))!, harness.clock.now());
-    return complete(
-      parts,
-      ticket,
-      { requestId: REQUEST, caller: { address: '192.0.2.9' } as never },
-      async () => proof,
-    );
+    const found = (await findAdministrator(database, id))!;
+    const by = { requestId: REQUEST, caller: STRANGER, source: sourceOfHolder(found) };
+    return complete(parts, found, () => proof, by);
   };
   const sessions = new Map<string, { person: Person; secret: string }>();
   const ownerOf = async (table: string, id: string) =>
@@ -165,7 +162,7 @@ function administratorKinds(harness: Harness): Named[] {
         'is used': async (id) => {
           const owner = await ownerOf('passkeys', id);
           const passkey = (await passkeysOf(database, owner)).find((one) => one.id === id)!;
-          return signIn(owner, { factor: 'passkey', change: {}, used: { passkey, counter: 9 } });
+          return signIn(owner, { factor: 'passkey', change: {}, used: { passkey, counter: 9, used_at: 9 } });
         },
         'is reset': async (id) => {
           const owner = await ownerOf('passkeys', id);

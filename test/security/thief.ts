@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { readCheckpoints } from '../../src/journal/checkpoint.ts';
 import { statement } from '../../src/journal/checkpoint-statement.ts';
 import { sha256 } from '../../src/lib/secrets.ts';
-import { FROM_OUR_PAGE } from '../support/customer.ts';
 import type { Harness } from '../support/harness.ts';
 
 /** Shorter texts are no secrets of ours: the shortest, a recovery code, has 16 characters. */
@@ -121,19 +120,4 @@ export function faultOfForged({ store }: Harness, key: KeyObject): string | unde
   } finally {
     rmSync(folder, { recursive: true });
   }
-}
-
-/** Sends the second step of a sign-in with a ticket of the thief's. Returns the status of the answer. */
-export async function sendTicket(harness: Harness, ticket: string, code: string): Promise<number> {
-  const form = await fetch(`${harness.origin}/console/sign-in`);
-  const [cookie] = form.headers.getSetCookie().map((line) => line.split(';')[0]!);
-  const token = /name="token" value="([^"]+)"/.exec(await form.text())![1]!;
-  const answer = await fetch(`${harness.origin}/console/sign-in/factor`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/x-www-form-urlencoded', cookie: cookie ?? '', ...FROM_OUR_PAGE },
-    body: new URLSearchParams({ token, ticket, code }),
-    redirect: 'manual',
-  });
-  await answer.arrayBuffer();
-  return answer.status;
 }

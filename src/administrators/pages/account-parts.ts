@@ -4,12 +4,12 @@ import { OperationalError } from '../../lib/errors.ts';
 import { type Html, html } from '../../lib/html.ts';
 import { phrase } from '../../lib/phrases.ts';
 import type { Administrator } from '../administrator.ts';
+import type { PasswordRefusal } from '../failures.ts';
 import type { Passkey } from '../passkey.ts';
 import { findAdministrator, passkeysOf } from '../queries.ts';
-import type { PasswordRefusal } from '../sign-in.ts';
 import type { Faults } from './parts.ts';
 import type { Context, Shown } from './route.ts';
-import { timeOfDay } from './sign-in-whole.ts';
+import { timeOfDay } from './sign-in.ts';
 import { deviceCookie } from './signed-in.ts';
 
 export const EMPTY: Faults = {};

@@ -17,7 +17,7 @@ import {
 import { currentPasswordField, newPasskeyButton } from './factor-parts.ts';
 import { field, moment, notice, said } from './parts.ts';
 import type { Context, Outcome, Shown } from './route.ts';
-import { parsed } from './sign-in-whole.ts';
+import { parsed } from './sign-in.ts';
 
 export async function passkeysPage(context: Context, faults = EMPTY): Promise<Shown> {
   const { baseUrl, address, token, form, ring, say } = context;

@@ -23,7 +23,7 @@ import {
 import { tokenField } from './form-guard.ts';
 import { type Faults, literal } from './parts.ts';
 import type { Shown } from './route.ts';
-import { parsed } from './sign-in-whole.ts';
+import { parsed } from './sign-in.ts';
 import { signedInCookies } from './signed-in.ts';
 import { type ConsolePlace, show, type Visit } from './visit.ts';
 

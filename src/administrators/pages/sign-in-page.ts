@@ -1,10 +1,9 @@
-// The pages of signing in: the password, then the second factor. The draft of a form is carried through both.
+// The page of signing in: password and second factor in one form. The draft of another form is carried through it.
 import type { FastifyReply } from 'fastify';
 import { type Html, html } from '../../lib/html.ts';
 import type { Say } from '../../lib/phrases.ts';
-import type { Administrator } from '../administrator.ts';
-import type { Passkey, Place as PasskeyPlace } from '../passkey.ts';
 import { authenticationOptions, passkeyPlace } from '../passkey.ts';
+import { newChallenge } from '../sign-in.ts';
 import { type Draft, packDraft, targetOf } from './draft.ts';
 import { tokenField } from './form-guard.ts';
 import { type Faults, field, notice } from './parts.ts';
@@ -45,26 +44,21 @@ export function askToSignIn(visit: Visit, sent?: Draft): FastifyReply | Promise<
   return show(visit, signInPage(visit, { carried: { next, draft }, status: 401, told: why }));
 }
 
-export interface SignInParts {
+interface SignInParts {
   carried: CarriedDraft;
   email?: string;
   faults?: Faults;
   status?: number;
   told?: string | undefined;
-  /** Where the second factor is taken by the same form: until when its passkey's challenge is accepted, and what asks for one. */
-  whole?: { expires: number; options: object | undefined };
-}
-
-/** What asks a browser for any passkey that it has for this place; undefined where passkeys do not work. */
-export function passkeyOptions(baseUrl: string, challenge: string): object | undefined {
-  const passkeys = passkeyPlace(baseUrl);
-  return passkeys && authenticationOptions(passkeys, [], challenge);
 }
 
 export function signInPage(
-  { place, formKey, tongue: { say } }: Visit,
-  { carried, email = '', faults = {}, status, told, whole }: SignInParts,
+  { place, formKey, now, tongue: { say } }: Visit,
+  { carried, email = '', faults = {}, status, told }: SignInParts,
 ): Shown {
+  const { challenge, expires } = newChallenge(place.ring, now);
+  const passkeys = passkeyPlace(place.baseUrl);
+  const isWaiting = status === 429;
   return {
     title: say`Sign in`,
     faults,
@@ -72,7 +66,7 @@ export function signInPage(
     content: html`${told !== undefined && notice(html`<p>${told}</p>`, status === undefined ? 'status' : 'warn')}
 <h1>${say`Sign in`}</h1>
 <form method="post" action="${place.path}/sign-in#errors" novalidate>
-${tokenField(formKey)}${carriedFields(carried)}
+${tokenField(formKey)}${carriedFields(carried)}<input type="hidden" name="expires" value="${expires}">
 ${field({
   name: 'email',
   label: say`Email address`,
@@ -87,51 +81,41 @@ ${field({
   fault: faults.password,
   attributes: { type: 'password', autocomplete: 'current-password' },
 })}
-${whole && wholeFields(say, whole, faults)}
-<button class="primary">${whole ? say`Sign in` : say`Continue`}</button>
+${field({
+  name: 'code',
+  label: say`Code from your authenticator app`,
+  hint: say`Six digits, new every 30 seconds.`,
+  value: '',
+  fault: faults.code,
+  attributes: { ...LITERAL, autocomplete: 'one-time-code', inputmode: 'numeric', class: 'short' },
+})}
+<details class="aside"${(isWaiting || faults['recovery-code'] !== undefined) && html` open`}>
+<summary>${say`Use a recovery code`}</summary>
+${field({
+  name: 'recovery-code',
+  label: say`Recovery code`,
+  hint: say`One of the ten that you kept when you set up your account. It works once.`,
+  value: '',
+  fault: faults['recovery-code'],
+  attributes: LITERAL,
+})}
+</details>
+<button class="primary">${say`Sign in`}</button>
+${
+  passkeys &&
+  passkeyButton(
+    say,
+    'get',
+    authenticationOptions(passkeys, challenge),
+    say`Sign in with your passkey`,
+    html`${say`Your passkey needs JavaScript, which is off.`} ${say`Use a code instead.`}`,
+  )
+}
 </form>
 <details class="aside"><summary>${say`Forgot your password?`}</summary>
 <p>${say.html`Ask the operator of this service. With ${html`<code>counterfoil administrators reset</code>`} and your email address they create a link for you to set up your account again.`}</p>
 </details>`,
   };
-}
-
-/** The fields of the second factor beside the password. */
-function wholeFields(
-  say: Say,
-  { expires, options }: NonNullable<SignInParts['whole']>,
-  faults: Faults,
-): Html {
-  const way = options
-    ? say`You need not wait: enter your password with a recovery code, or with your passkey.`
-    : say`You need not wait: enter your password with a recovery code.`;
-  return html`<section class="part">
-<h2>${say`Sign in without waiting`}</h2>
-<p>${say`There were too many wrong passwords or codes for this email address.`} ${way}</p>
-<input type="hidden" name="expires" value="${expires}">
-${recoveryField(say, faults)}
-${
-  options &&
-  passkeyButton(
-    say,
-    'get',
-    options,
-    say`Use your passkey`,
-    html`${say`Your passkey needs JavaScript, which is off.`} ${say`Use a recovery code instead.`}`,
-  )
-}
-</section>`;
-}
-
-function recoveryField(say: Say, faults: Faults): Html {
-  return field({
-    name: 'recovery-code',
-    label: say`Recovery code`,
-    hint: say`One of the ten that you kept when you set up your account. It works once.`,
-    value: '',
-    fault: faults['recovery-code'],
-    attributes: LITERAL,
-  });
 }
 
 /** What is written in one direction and is no word. */
@@ -141,65 +125,6 @@ export const LITERAL = {
   spellcheck: 'false',
   autocapitalize: 'none',
 } as const;
-
-interface FactorParts {
-  carried: CarriedDraft;
-  ticket: string;
-  administrator: Administrator;
-  passkeys: readonly Passkey[];
-  challenge: string;
-  /** Where passkeys work here. */
-  passkeyPlace: PasskeyPlace | undefined;
-  faults?: Faults;
-}
-
-export async function factorPage(
-  { place, formKey, tongue: { say } }: Visit,
-  parts: FactorParts,
-): Promise<Shown> {
-  const { carried, ticket, administrator, passkeys, challenge, passkeyPlace, faults = {} } = parts;
-  const options =
-    passkeyPlace && passkeys.length > 0
-      ? authenticationOptions(passkeyPlace, passkeys, challenge)
-      : undefined;
-  const hasApp = administrator.totp_secret !== null;
-  return {
-    title: say`Prove it is you`,
-    faults,
-    content: html`<h1>${say`Prove it is you`}</h1>
-<form method="post" action="${place.path}/sign-in/factor#errors" novalidate>
-${tokenField(formKey)}${carriedFields(carried)}<input type="hidden" name="ticket" value="${ticket}">
-${
-  options &&
-  passkeyButton(
-    say,
-    'get',
-    options,
-    say`Use your passkey`,
-    html`${say`Your passkey needs JavaScript, which is off.`}
-${hasApp ? say`Use a code instead.` : say`Use a recovery code, or switch JavaScript on.`}`,
-  )
-}
-${
-  hasApp &&
-  field({
-    name: 'code',
-    label: say`Code from your authenticator app`,
-    hint: say`Six digits, new every 30 seconds.`,
-    value: '',
-    fault: faults.code,
-    attributes: { ...LITERAL, autocomplete: 'one-time-code', inputmode: 'numeric', class: 'short' },
-  })
-}
-<details class="aside"${(faults['recovery-code'] !== undefined || !(hasApp || options)) && html` open`}>
-<summary>${say`Use a recovery code`}</summary>
-${recoveryField(say, faults)}
-</details>
-<button class="primary">${say`Continue`}</button>
-</form>
-<p><a class="plain" href="${addressOf(place.path, '/sign-in', { next: carried.next })}">${say`Sign in as somebody else`}</a></p>`,
-  };
-}
 
 /**
  * The button that asks the browser for a passkey: the script shows it, fills in the field beside it, and sends the form. `asked` is

@@ -1,42 +1,23 @@
-// Signing in and out: what the forms of both steps do, before there is a session and when it ends.
+// Signing in and out: what the form does, before there is a session and when it ends.
 import type { FastifyReply } from 'fastify';
+import { momentsIn } from '../../lib/moments.ts';
 import { phrase } from '../../lib/phrases.ts';
+import { SECOND_MS } from '../../lib/time.ts';
 import { note } from '../../web/request-log.ts';
-import { plainEmail } from '../failures.ts';
 import { passkeyPlace } from '../passkey.ts';
-import { findAdministratorByEmail } from '../queries.ts';
 import { endSession } from '../session.ts';
-import {
-  checkPassword,
-  completeWithCode,
-  completeWithPasskey,
-  type FactorRefusal,
-  openTicket,
-  type SignedIn,
-} from '../sign-in.ts';
+import { type GivenFactor, type SignInRefusal, signIn } from '../sign-in.ts';
 import { setCookie } from './cookies.ts';
-import type { Faults } from './parts.ts';
 import type { Context, Outcome } from './route.ts';
-import { type CarriedDraft, carriedIn, factorPage, signInPage } from './sign-in-page.ts';
-import {
-  FIELD_MAXIMUM,
-  noteRefusal,
-  parsed,
-  read,
-  strongFactorIn,
-  takeWhole,
-  tooMany,
-  wholePage,
-} from './sign-in-whole.ts';
+import { carriedIn, signInPage } from './sign-in-page.ts';
 import { callerOf, enter } from './signed-in.ts';
 import { seeOther, show, type Visit } from './visit.ts';
 
-const WRONG_PAIR = phrase('Email address or password is not right');
-const WRONG_FACTOR = phrase('This code is not right, or was used before. Enter the one that is shown now');
-const WRONG_PASSKEY = phrase('Your passkey was not accepted. Try again, or use a code');
-const WRONG_RECOVERY_CODE = phrase('This recovery code is not right, or was used before');
-const NO_CODE = phrase('Enter a code');
-const EXPIRED = phrase('That took too long, or your account was changed meanwhile. Sign in again.');
+const WRONG = phrase('Email address, password, or code or passkey is not right');
+
+/** The longest of what is read of a field; nothing longer can be right. */
+const FIELD_MAXIMUM = 1024;
+const read = (form: URLSearchParams, name: string) => (form.get(name) ?? '').slice(0, FIELD_MAXIMUM);
 
 /** GET /sign-in. */
 export function showSignIn(visit: Visit): FastifyReply | Promise<FastifyReply> {
@@ -48,106 +29,80 @@ export function showSignIn(visit: Visit): FastifyReply | Promise<FastifyReply> {
   return show(visit, signInPage(visit, { carried: { next, draft: undefined }, told }));
 }
 
-/** POST /sign-in: the first step, or both. */
-export async function takePassword(visit: Visit, form: URLSearchParams): Promise<FastifyReply> {
-  const { say } = visit.tongue;
-  const { place, request } = visit;
+/** The second factor in a form, if there is one: a passkey, else the code of an app, else a recovery code, in either field. */
+export function factorIn({ place }: Visit, form: URLSearchParams): GivenFactor | undefined {
+  const credential = form.get('credential') ?? '';
+  const passkeys = passkeyPlace(place.baseUrl);
+  if (credential !== '' && passkeys)
+    return { response: parsed(credential), expires: Number(read(form, 'expires')), place: passkeys };
+  const code = read(form, 'code').trim();
+  const recoveryCode = read(form, 'recovery-code').trim();
+  if (/^[\p{Nd}\s]{6,12}$/u.test(code)) return { code };
+  const typed = code || recoveryCode;
+  return typed === '' ? undefined : { recoveryCode: typed };
+}
+
+/** POST /sign-in. */
+export async function takeSignIn(visit: Visit, form: URLSearchParams): Promise<FastifyReply> {
+  const { place, request, tongue } = visit;
+  const { say } = tongue;
   const carried = carriedIn(form);
   const email = read(form, 'email');
-  const password = form.get('password') ?? '';
-  const again = (faults: Faults) => show(visit, signInPage(visit, { carried, email, faults }));
+  const password = read(form, 'password');
+  const factor = factorIn(visit, form);
   const empty = {
     ...(email.trim() === '' ? { email: say`Enter your email address` } : {}),
     ...(password === '' ? { password: say`Enter your password` } : {}),
+    ...(factor ? {} : { code: say`Enter a code, or use your passkey` }),
   };
-  const factor = strongFactorIn(visit, form);
-  if (Object.keys(empty).length > 0) {
-    if (!factor) return again(empty);
-    const owner = await findAdministratorByEmail(place.database, plainEmail(email));
-    return show(visit, wholePage(visit, { carried, email, faults: empty }, owner));
-  }
-  if (factor) return takeWhole(visit, { email, password: password.slice(0, FIELD_MAXIMUM), factor }, carried);
-  const checked = await checkPassword(
-    place,
-    email,
-    password.slice(0, FIELD_MAXIMUM),
-    request.id,
-    callerOf(visit),
-  );
-  if ('refused' in checked) {
-    noteRefusal(visit, checked);
-    if (checked.refused === 'throttled')
-      return tooMany(visit, { carried, email }, checked.administrator, checked.until);
-    return again({ email: say.of(WRONG_PAIR), password: say.of(WRONG_PAIR) });
-  }
-  note(request, { sign_in: 'password_right', administrator: checked.administrator.id });
-  return askFactor(visit, carried, checked.ticket);
-}
-
-/** The page of the second step, for a ticket that was just made. */
-async function askFactor(
-  visit: Visit,
-  carried: CarriedDraft,
-  ticket: string,
-  faults: Faults = {},
-): Promise<FastifyReply> {
-  const { place, now } = visit;
-  const opened = await openTicket(place, ticket, now);
-  if (!opened) return beginAgain(visit, carried);
-  // Without an app there is no field for its code, so the fault is shown at the field there is.
-  const { code, ...others } = faults;
-  const shown =
-    code === undefined || opened.administrator.totp_secret !== null
-      ? faults
-      : { 'recovery-code': code, ...others };
-  const parts = {
-    carried,
-    ticket,
-    ...opened,
-    passkeyPlace: passkeyPlace(place.baseUrl),
-    faults: shown,
-  };
-  return show(visit, await factorPage(visit, parts));
-}
-
-/** POST /sign-in/factor: the second step. */
-export async function takeFactor(visit: Visit, form: URLSearchParams): Promise<FastifyReply> {
-  const { say } = visit.tongue;
-  const { place, request } = visit;
-  const carried = carriedIn(form);
-  const ticket = read(form, 'ticket');
-  const code = read(form, 'code').trim();
-  const recoveryCode = read(form, 'recovery-code').trim();
-  const field = code === '' && recoveryCode !== '' ? 'recovery-code' : 'code';
-  const credential = form.get('credential') ?? '';
-  const passkeys = passkeyPlace(place.baseUrl);
-  const caller = callerOf(visit);
-  let done: SignedIn | FactorRefusal;
-  if (credential !== '' && passkeys)
-    done = await completeWithPasskey(place, ticket, parsed(credential), passkeys, request.id, caller);
-  else if (code === '' && recoveryCode === '')
-    return askFactor(visit, carried, ticket, { code: say.of(NO_CODE) });
-  else
-    done = await completeWithCode(place, ticket, field === 'code' ? code : recoveryCode, request.id, caller);
+  if (!factor || Object.keys(empty).length > 0)
+    return show(visit, signInPage(visit, { carried, email, faults: empty }));
+  const done = await signIn(place, { email, password, factor }, request.id, callerOf(visit));
   if (!('refused' in done)) return enter(visit, done, carried);
-  noteRefusal(visit, done, 'wrong_factor');
-  if (done.refused === 'expired') return beginAgain(visit, carried);
-  if (done.refused === 'throttled') {
-    const { administrator, until } = done;
-    return tooMany(visit, { carried, email: administrator.email }, administrator, until);
-  }
-  const fault =
-    credential !== ''
-      ? say.of(WRONG_PASSKEY)
-      : field === 'code'
-        ? say.of(WRONG_FACTOR)
-        : say.of(WRONG_RECOVERY_CODE);
-  return askFactor(visit, carried, done.ticket, { [field]: fault });
+  noteRefusal(visit, done);
+  if (done.refused === 'throttled') return tooMany(visit, form, done.until);
+  const field = read(form, 'code').trim() === '' ? 'recovery-code' : 'code';
+  const wrong = say.of(WRONG);
+  const faults = { email: wrong, password: wrong, ...(!('response' in factor) && { [field]: wrong }) };
+  return show(visit, signInPage(visit, { carried, email, faults }));
 }
 
-function beginAgain(visit: Visit, carried: CarriedDraft): Promise<FastifyReply> {
-  const { say } = visit.tongue;
-  return show(visit, signInPage(visit, { carried, told: say.of(EXPIRED), status: 403 }));
+/** Logs why a sign-in was refused, and for which account, if there is one. */
+function noteRefusal({ request }: Visit, refusal: SignInRefusal): void {
+  if (refusal.administrator) note(request, { administrator: refusal.administrator.id });
+  if (refusal.refused === 'throttled')
+    note(request, { sign_in: 'must_wait', code: 'rate_limited', limit: 'sign_in_failures' });
+  else note(request, { sign_in: refusal.proof === 'password' ? 'wrong_password' : 'wrong_factor' });
+}
+
+/** Too many failures with one e-mail address, known or not, or too many forms, until a moment. */
+export function tooMany(
+  visit: Visit,
+  form: URLSearchParams,
+  until: number,
+): FastifyReply | Promise<FastifyReply> {
+  const { place, reply, now, tongue } = visit;
+  const { say } = tongue;
+  reply.header('retry-after', String(Math.max(1, Math.ceil((until - now) / SECOND_MS))));
+  const faults = { email: say`Too many attempts. Try again at ${timeOfDay(place.timeZone, until)}` };
+  const told = say`You need not wait: sign in with a recovery code, or with your passkey.`;
+  const shown = { carried: carriedIn(form), email: read(form, 'email'), faults, status: 429, told };
+  return show(visit, signInPage(visit, shown));
+}
+
+/** A time rounded up to the minute, so that a client that waits until then is let in. */
+export function timeOfDay(timeZone: string, ms: number): string {
+  const minute = Math.ceil(ms / (60 * SECOND_MS)) * 60 * SECOND_MS;
+  return momentsIn(timeZone).clock(minute);
+}
+
+/** What a browser sent of a passkey; `null`, which is no passkey, where it is not JSON. */
+export function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
 }
 
 /** POST /sign-out. */

@@ -16,13 +16,7 @@ export interface Cell {
 }
 
 /** What a MAC is for. Each has keys of its own, so that no MAC passes for another. */
-type Purpose =
-  | 'sign-in ticket'
-  | 'device'
-  | 'session seen'
-  | 'passkey challenge'
-  | 'checkout form'
-  | 'unsubscribe';
+type Purpose = 'device' | 'session seen' | 'passkey challenge' | 'checkout form' | 'unsubscribe';
 
 /** What a store says of its keys. */
 export interface KeyOrders {

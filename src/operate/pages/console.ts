@@ -1,7 +1,6 @@
 // The console under /console: its pages, what they load, and the doors in, on one guard.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { FILE_BYTES_MAXIMUM } from '#bank-statements';
-import { plainEmail } from '../../administrators/failures.ts';
 import { consoleAssets } from '../../administrators/pages/assets.ts';
 import { filledPath } from '../../administrators/pages/draft.ts';
 import { hasToken } from '../../administrators/pages/form-guard.ts';
@@ -9,22 +8,20 @@ import { guarded } from '../../administrators/pages/guard.ts';
 import * as problem from '../../administrators/pages/problem.ts';
 import { type ConsoleParts, page, type Route } from '../../administrators/pages/route.ts';
 import { setUpForm, showSetUp, takeSetUp } from '../../administrators/pages/set-up.ts';
-import { showSignIn, takeFactor, takePassword } from '../../administrators/pages/sign-in.ts';
+import { factorIn, showSignIn, takeSignIn, timeOfDay, tooMany } from '../../administrators/pages/sign-in.ts';
 import { askToSignIn, carriedIn, signInPage } from '../../administrators/pages/sign-in-page.ts';
-import { read, strongFactorIn, timeOfDay, tooMany } from '../../administrators/pages/sign-in-whole.ts';
 import { deviceOf } from '../../administrators/pages/signed-in.ts';
 import { createThrottle } from '../../administrators/pages/throttle.ts';
 import {
   type ConsolePlace,
   placeOf,
   problemPlace,
-  seeOther,
   show,
   tongueIn,
   type Visit,
   visitOf,
 } from '../../administrators/pages/visit.ts';
-import { findAdministratorByEmail } from '../../administrators/queries.ts';
+import { isStrong } from '../../administrators/sign-in.ts';
 import { OperationalError } from '../../lib/errors.ts';
 import { SECOND_MS } from '../../lib/time.ts';
 import { serveAssets } from '../../web/pages/assets.ts';
@@ -76,24 +73,20 @@ async function pages(app: FastifyInstance, settings: ConsoleSettings): Promise<v
     showFailure(place, request, reply, status, refusal),
   );
 
-  /** A form of a page that is shown before the sign-in. `isWhole`: whether it may hold a strong second factor. */
+  /** A form of a page that is shown before the sign-in. `signsIn`: whether it holds a second factor. */
   const door =
-    (take: Door, stale: Door, isWhole = false) =>
+    (take: Door, stale: Door, signsIn = false) =>
     async (request: FastifyRequest, reply: FastifyReply) => {
       const visit = await visitOf(request, reply, place);
       if (!isSameOrigin(request.headers, new URL(place.baseUrl).origin, false))
         return show(visit, problem.foreign(problemPlace(visit)));
       const form = request.body as URLSearchParams;
-      const isStrong = isWhole && strongFactorIn(visit, form) !== undefined;
-      const waitMs = await (isStrong ? throttleOfStrong : throttle)(request);
+      const factor = signsIn ? factorIn(visit, form) : undefined;
+      const waitMs = await (factor && isStrong(factor) ? throttleOfStrong : throttle)(request);
       if (waitMs > 0) {
         const until = visit.now + waitMs;
         note(request, { code: 'rate_limited', limit: 'sign_in_forms' });
-        if (isWhole) {
-          const email = read(form, 'email');
-          const owner = await findAdministratorByEmail(place.database, plainEmail(email));
-          return tooMany(visit, { carried: carriedIn(form), email }, owner, until);
-        }
+        if (signsIn) return tooMany(visit, form, until);
         reply.header('retry-after', String(Math.ceil(waitMs / SECOND_MS)));
         return show(visit, problem.busy(problemPlace(visit), timeOfDay(place.timeZone, until)));
       }
@@ -105,12 +98,7 @@ async function pages(app: FastifyInstance, settings: ConsoleSettings): Promise<v
       page(await visitOf(request, reply, place));
 
   app.get('/sign-in', look(showSignIn));
-  app.post('/sign-in', door(takePassword, signInAgain, true));
-  app.get(
-    '/sign-in/factor',
-    look((visit) => seeOther(visit, `${place.path}/sign-in`)),
-  );
-  app.post('/sign-in/factor', door(takeFactor, signInAgain));
+  app.post('/sign-in', door(takeSignIn, signInAgain, true));
   app.get('/set-up', look(showSetUp));
   app.post('/set-up', door(takeSetUp, setUpForm));
 

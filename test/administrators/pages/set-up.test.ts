@@ -58,11 +58,8 @@ describe('setting up', () => {
     assert.equal((await newClient(harness).get(path)).status, 404, 'the link works once');
 
     const again = newClient(harness);
-    const factor = await again.send(await again.get('/sign-in?next=/account'), {
-      email,
-      password: PASSWORD,
-    });
-    const entered = await again.send(factor, { 'recovery-code': codes[0]! });
+    const typed = { email, password: PASSWORD, 'recovery-code': codes[0]! };
+    const entered = await again.send(await again.get('/sign-in?next=/account'), typed);
     assert.match(entered.body, /9 left/);
     await harness.verify();
   });

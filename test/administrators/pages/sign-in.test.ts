@@ -1,4 +1,4 @@
-// Signing in and out of the console: two steps, one message for whatever is wrong, and never more tries than are allowed.
+// Signing in and out of the console: one form, one message for whatever is wrong, and never more tries than are allowed.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import {
@@ -15,7 +15,7 @@ import {
 import { type Harness, sharedHarness, startHarness } from '../../support/harness.ts';
 import { addPasskey, type Passkey } from '../../support/passkey.ts';
 
-const WRONG_PAIR = 'Email address or password is not right';
+const WRONG = 'Email address, password, or code or passkey is not right';
 
 describe('signing in', () => {
   const harness = sharedHarness('sqlite', { configuration: MANY_SIGN_INS });
@@ -25,34 +25,42 @@ describe('signing in', () => {
     const client = newClient(harness);
     const asked = await client.get('/account?done=sessions');
     assert.equal(asked.h1, 'Sign in');
-    const factor = await client.send(asked, {
+    const page = await client.send(asked, {
       email: ` ${account.email.toUpperCase()}`,
       password: account.password,
+      code: codeOf(harness, account),
     });
-    assert.equal(factor.status, 200);
-    const page = await client.send(factor, { code: codeOf(harness, account) });
     assert.equal(page.h1, 'Your account');
     assert.equal(page.url.search, '?done=sessions');
     assert.match(page.body, /Rita Reviewer/);
     await harness.verify();
   });
 
-  test('a wrong pair is told in the same words whether the address is known or not.', async () => {
-    const { email } = await createAccount(harness);
+  test('whatever is wrong is told in the same words.', async () => {
+    const { email, password } = await createAccount(harness);
     const texts: string[] = [];
-    for (const typed of [email, 'nobody@example.org']) {
+    for (const [typed, secret, code] of [
+      [email, 'not the right one', '000000'],
+      [email, password, '00000 0'],
+      ['nobody@example.org', password, '000000'],
+    ] as const) {
       const client = newClient(harness);
       const page = await client.send(await client.get('/sign-in?next=/account'), {
         email: typed,
-        password: 'not the right one',
+        password: secret,
+        code,
       });
       assert.equal(page.status, 422);
       assert.equal(page.title, 'Error: Sign in – Counterfoil');
-      assert.equal(page.text.split(WRONG_PAIR).length - 1, 3, 'in the summary once, and at both fields');
+      assert.equal(page.text.split(WRONG).length - 1, 4, 'in the summary once, and at each field');
       assert.equal(page.forms[0]!.values.password, '');
-      texts.push(page.text.replaceAll(typed, '').replaceAll(/nonce="[^"]+"|value="[\w-]{43}"/g, ''));
+      texts.push(
+        page.text
+          .replaceAll(typed, '')
+          .replaceAll(/nonce="[^"]+"|value="[\w-]{43}"|name="expires" value="\d+"|data-options="[^"]+"/g, ''),
+      );
     }
-    assert.equal(texts[0], texts[1]);
+    assert.equal(new Set(texts).size, 1);
   });
 
   test('what is missing is asked for, at its field.', async () => {
@@ -60,16 +68,15 @@ describe('signing in', () => {
     const page = await client.send(await client.get('/sign-in?next=/account'), { email: '', password: '' });
     assert.match(page.text, /href="#email">Enter your email address</);
     assert.match(page.text, /href="#password">Enter your password</);
+    assert.match(page.text, /href="#code">Enter a code, or use your passkey</);
     const account = await createAccount(harness);
-    const form = await client.get('/sign-in?next=/account');
-    const factor = await client.send(form, { email: account.email, password: account.password });
-    const again = await client.send(factor);
-    assert.equal(again.status, 422);
-    assert.match(again.text, /href="#code">Enter a code</);
-    const wrong = await client.send(again, { code: '000000' });
-    assert.match(wrong.text, /href="#code">This code is not right/);
-    const right = await client.send(wrong, { code: codeOf(harness, account) });
-    assert.equal(right.status < 400, true, right.body);
+    const { email, password } = account;
+    const wrong = await client.send(page, { email, password, 'recovery-code': 'x' });
+    assert.equal(wrong.status, 422);
+    assert.match(wrong.text, /id="recovery-code-error"/);
+    // A recovery code is taken in the field of the app's code as well.
+    const right = await client.send(wrong, { email, password, code: account.recoveryCodes[0]! });
+    assert.equal(right.h1, 'Your account', right.body);
   });
 
   test('after five failures it says until when, and does not look at the password.', async () => {
@@ -79,12 +86,14 @@ describe('signing in', () => {
       const page = await client.send(await client.get('/sign-in?next=/account'), {
         email: account.email,
         password: 'wrong wrong wrong',
+        code: '000000',
       });
       assert.equal(page.status, 422);
     }
     const page = await client.send(await client.get('/sign-in?next=/account'), {
       email: account.email,
       password: account.password,
+      code: codeOf(harness, account),
     });
     assert.equal(page.status, 429);
     assert.match(page.body, /Too many attempts\. Try again at \d\d:\d\d/);
@@ -143,10 +152,8 @@ describe('who is counted with whom', () => {
     const enter = async (client: Client) => {
       const page = await client.get('/sign-in?next=/account');
       const { email, password } = account;
-      const factor = await client.post('/sign-in', { ...formOf(page).values, email, password }, from);
-      if (factor.status === 429) return factor;
-      const typed = { ...formOf(factor).values, code: codeOf(harness, account) };
-      return client.post('/sign-in/factor', typed, from);
+      const typed = { email, password, code: codeOf(harness, account) };
+      return client.post('/sign-in', { ...formOf(page).values, ...typed }, from);
     };
     const client = newClient(harness);
     assert.equal((await enter(client)).h1, 'Your account');
@@ -191,9 +198,9 @@ describe('a network whose forms are used up', () => {
     const form = await client.get('/sign-in?next=/account');
     for (let i = 0; i < FORMS; i++) assert.equal((await client.send(form)).status, 422);
     const { email, password } = account;
-    const busy = await client.send(form, { email, password });
+    const busy = await client.send(form, { email, password, code: codeOf(harness, account) });
     assert.equal(busy.status, 429);
-    assert.match(busy.body, /Too many attempts[\s\S]*You need not wait/);
+    assert.match(busy.body, /You need not wait[\s\S]*Too many attempts/);
     return { client, busy };
   };
 
@@ -210,11 +217,10 @@ describe('a network whose forms are used up', () => {
     assert.equal(page.h1, 'Your account', page.body);
   });
 
-  test('sends no more forms to the second page and to set-up, whatever is in them', async () => {
+  test('sends no more forms to set-up, whatever is in them', async () => {
     const { client, busy } = await usedUp();
-    const strong = { credential: '{}', 'recovery-code': 'x', link: 'x', ticket: 'x' };
-    for (const path of ['/sign-in/factor', '/set-up'])
-      assert.equal((await client.post(path, { ...formOf(busy).values, ...strong })).status, 429, path);
+    const strong = { credential: '{}', 'recovery-code': 'x', link: 'x' };
+    assert.equal((await client.post('/set-up', { ...formOf(busy).values, ...strong })).status, 429);
   });
 
   test('has a limit of forms with a recovery code or a passkey as well, of both together', async () => {

@@ -64,7 +64,7 @@ test('a MAC holds for its purpose and text, through a rotation, and not once its
   const mac = ringOf().mac('device', 'adm_1');
   assert.match(mac, /^[\w-]{43}$/);
   assert.equal(ringOf().isMac('device', 'adm_1', mac), true);
-  assert.equal(ringOf().isMac('sign-in ticket', 'adm_1', mac), false);
+  assert.equal(ringOf().isMac('checkout form', 'adm_1', mac), false);
   assert.equal(ringOf().isMac('device', 'adm_2', mac), false);
   assert.equal(ringOf(other.id, other).isMac('device', 'adm_1', mac), true);
   for (const gone of [

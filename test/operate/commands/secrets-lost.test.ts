@@ -58,10 +58,10 @@ describe('a key for secrets that is lost', () => {
     assert.deepEqual([row!.totp_secret, row!.totp_step], [null, null]);
     const client = newClient(harness);
     const { password } = account;
-    const factor = await client.send(await client.get('/sign-in?next=/account'), { email, password });
-    const wrong = await client.send(factor, { code: codeOf(harness, account) });
+    const form = await client.get('/sign-in?next=/account');
+    const wrong = await client.send(form, { email, password, code: codeOf(harness, account) });
     assert.equal(wrong.status, 422);
-    const entered = await client.send(wrong, { 'recovery-code': account.recoveryCodes[0]! });
+    const entered = await client.send(wrong, { email, password, 'recovery-code': account.recoveryCodes[0]! });
     assert.equal(entered.h1, 'Your account', entered.body);
     await harness.verify();
     const actions = await harness.service.database.query<{ action: string }>(

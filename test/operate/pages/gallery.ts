@@ -284,8 +284,6 @@ function doors(harness: Harness, { ids, ana, olga, anaAccount }: Stage): Scene[]
   const password = async (page: Page, { email, password }: Account = anaAccount) => {
     await page.fill('#email', email);
     await page.fill('#password', password);
-    await press('Continue')(page);
-    await page.waitForSelector('#code');
   };
   const links = ['Nina', 'Noor', 'Nils'].map((name) => newLink(harness, name));
   const typed = async (page: Page) => {
@@ -305,36 +303,27 @@ function doors(harness: Harness, { ids, ana, olga, anaAccount }: Stage): Scene[]
   const scenes: Scene[] = [
     { name: 'sign-in', path: '/sign-in' },
     { name: 'sign-in, signed out', path: '/sign-in?out=1' },
-    { name: 'sign-in, nothing typed', path: '/sign-in', steps: press('Continue'), status: 422 },
+    { name: 'sign-in, nothing typed', path: '/sign-in', steps: press('Sign in'), status: 422 },
     {
-      name: 'sign-in, wrong pair',
+      name: 'sign-in, wrong',
       path: '/sign-in?next=/queue',
       status: 422,
       steps: async (page) => {
         await page.fill('#email', 'nobody.with.a.rather.long.address@subdomain.example.org');
         await page.fill('#password', 'wrong');
-        await press('Continue')(page);
-      },
-    },
-    { name: 'second factor', path: '/sign-in', steps: (page) => password(page) },
-    {
-      name: 'second factor, nothing typed',
-      path: '/sign-in',
-      status: 422,
-      steps: async (page) => {
-        await password(page);
-        await press('Continue')(page);
+        await page.fill('#code', '000000');
+        await press('Sign in')(page);
       },
     },
     {
-      name: 'second factor, wrong recovery code',
+      name: 'sign-in, wrong recovery code',
       path: '/sign-in',
       status: 422,
       steps: async (page) => {
         await password(page);
         await page.locator('summary', { hasText: 'Use a recovery code' }).click();
         await page.fill('#recovery-code', 'wrong');
-        await press('Continue')(page);
+        await press('Sign in')(page);
       },
     },
     {
@@ -353,7 +342,7 @@ function doors(harness: Harness, { ids, ana, olga, anaAccount }: Stage): Scene[]
         await password(page);
         harness.clock.advance(30_000); // a code works once
         await page.fill('#code', codeOf(harness, anaAccount));
-        await press('Continue')(page);
+        await press('Sign in')(page);
         await page.waitForSelector('#note');
       },
     },
@@ -384,7 +373,7 @@ function doors(harness: Harness, { ids, ana, olga, anaAccount }: Stage): Scene[]
       status: 429,
       steps: async (page) => {
         while (!(await page.locator('main').innerText()).includes('Too many attempts'))
-          await press('Continue')(page);
+          await press('Sign in')(page);
       },
     },
   ];
@@ -446,16 +435,6 @@ function account({ ana, anaAccount, olga }: Stage): Scene[] {
       path: '/account/passkeys',
       who: ana,
       steps: (page) => page.getByRole('link', { name: /^Remove/ }).click(),
-    },
-    {
-      name: 'second factor, with a passkey',
-      path: '/sign-in',
-      steps: async (page) => {
-        await page.fill('#email', anaAccount.email);
-        await page.fill('#password', anaAccount.password);
-        await press('Continue')(page);
-        await page.getByRole('button', { name: 'Use your passkey' }).waitFor();
-      },
     },
   ];
 }
