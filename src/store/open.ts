@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { syncNow, useFile } from '../lib/durable-files.ts';
-import { type Database, DatabaseError } from './database.ts';
+import { type Database, DatabaseError, StoreUnfit } from './database.ts';
 import type { HostGuard } from './postgres-hosts.ts';
 import { databaseHeld, type OpenDatabase } from './rescue.ts';
 import { openSqlite } from './sqlite.ts';
@@ -170,18 +170,30 @@ function keepReserve(storage: string): void {
   }
 }
 
-/** What `open` returns. Where the disk has no room for it, it is called again with the room of the reserve. Throws what `open` does. */
+/**
+ * What `open` returns. Where the disk has no room for it, it is called again with the room of the reserve. Throws what `open` does, and
+ * `StoreUnfit` where that room is no help: on a disk that root filled, ext4 gives what becomes free to root alone.
+ */
 function withReserve<T>(storage: string, open: () => T): T {
   try {
     return open();
   } catch (error) {
-    if (!isForRoom(error) || !existsSync(reserveOf(storage))) throw error;
-    giveBack(reserveOf(storage));
-    const opened = open();
-    keepReserve(storage);
-    return opened;
+    if (!isForRoom(error)) throw error;
+    if (existsSync(reserveOf(storage))) giveBack(reserveOf(storage));
+    try {
+      return open();
+    } catch (again) {
+      throw isForRoom(again) ? noRoom(storage) : again;
+    } finally {
+      keepReserve(storage);
+    }
   }
 }
+
+const noRoom = (storage: string) =>
+  new StoreUnfit(
+    `the disk of ${storage} has no room for this account, also where root may still write: make room, then start (docs/operating/runbook.md, "The disk is full")`,
+  );
 
 /** Empties a file, and waits until others can have its room: ext4 gives it to them with the next commit of its journal. */
 function giveBack(file: string): void {

@@ -1,12 +1,12 @@
 // A start on a disk that is full, in production: what is stored is served, changes wait for room, and no person is needed for the way back.
 import assert from 'node:assert/strict';
-import { chmodSync, chownSync, statSync } from 'node:fs';
+import { chmodSync, chownSync, globSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
 import pg from 'pg';
 import { newSecret } from '../../src/lib/secrets.ts';
 import { keyDigest } from '../../src/merchants/merchant.ts';
-import { run } from '../support/command.ts';
+import { COMMAND, run, start } from '../support/command.ts';
 import { freePort } from '../support/free-ports.ts';
 import { LIVE_KEY, startHarness } from '../support/harness.ts';
 import { type Installation, installation, SAFE } from '../support/production.ts';
@@ -20,6 +20,7 @@ import { mountSmallDisk, type SmallDisk, whyNoSmallDisk } from './small-disk.ts'
 /** Far less than the 512 MiB that a first start needs. */
 const DISK_MIB = 32;
 const BACK_WITHIN_MS = 1000;
+const NOBODY = 65534;
 
 interface Answer {
   status: number;
@@ -124,6 +125,44 @@ for (const end of ['SIGTERM', 'SIGKILL'] as const) {
     }
   });
 }
+
+test('a disk that root filled, of which ext4 keeps a part for root: a start as another account ends with 78 and says why.', {
+  skip: whyNoSmallDisk('ext4') ?? false,
+}, async () => {
+  const disk = mountSmallDisk('ext4', DISK_MIB, 5);
+  const place = installation(SAFE);
+  try {
+    const env = { COUNTERFOIL_STORAGE: disk.directory, PORT: '0', COUNTERFOIL_CONFIG: place.config };
+    assert.equal((await run(['migrate'], { cwd: place.folder, env })).code, 0);
+    chmodSync(dirname(disk.directory), 0o755);
+    chmodSync(place.folder, 0o755);
+    for (const path of [place.config, disk.directory, ...globSync(`${disk.directory}/*`)])
+      chownSync(path, NOBODY, NOBODY);
+    const asNobody = [`--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups', process.execPath, COMMAND];
+    const serve = () => start('setpriv', [...asNobody, 'serve'], { env });
+    for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+      const server = serve();
+      await server.until(/"ready"/);
+      server.child.kill(signal);
+      await server.ended;
+      disk.fill();
+      const refused = serve();
+      assert.equal((await refused.ended).code, 78, refused.stderr);
+      assert.match(
+        refused.stderr,
+        /^counterfoil: the disk of \S+ has no room for this account.*"The disk is full"\)$/m,
+      );
+      disk.free();
+    }
+    const server = serve();
+    await server.until(/"ready"/);
+    server.child.kill('SIGTERM');
+    assert.equal((await server.ended).code, 0);
+  } finally {
+    disk.remove();
+    place.remove();
+  }
+});
 
 describe("on PostgreSQL, the database's disk", () => {
   test('is full at a start: reads are served, changes are 503, and all is back within a second of room.', {

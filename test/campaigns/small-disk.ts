@@ -40,8 +40,8 @@ export function whyNoNamespace(): string | undefined {
   return status === 0 ? undefined : 'this system gives its users no namespaces (unshare -rm)';
 }
 
-/** Mounts one of `mib` MiB. Throws what `mount` says. */
-export function mountSmallDisk(kind: DiskKind, mib: number): SmallDisk {
+/** Mounts one of `mib` MiB, of which ext4 keeps a part for root. Throws what `mount` says. */
+export function mountSmallDisk(kind: DiskKind, mib: number, rootsPercent = 0): SmallDisk {
   const parent = mkdtempSync(join(tmpdir(), 'counterfoil-disk-'));
   const directory = join(parent, 'disk');
   const run = (command: string, ...args: string[]) =>
@@ -53,7 +53,7 @@ export function mountSmallDisk(kind: DiskKind, mib: number): SmallDisk {
     } else {
       const image = join(parent, 'image');
       run('truncate', '-s', `${mib}M`, image);
-      run('mkfs.ext4', '-q', '-m', '0', image);
+      run('mkfs.ext4', '-q', '-m', String(rootsPercent), image);
       run('mount', '-o', 'loop', image, directory);
       run('chmod', '0700', directory);
       rmSync(join(directory, 'lost+found'), { recursive: true });
