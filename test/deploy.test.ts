@@ -65,12 +65,18 @@ describe('deploy/counterfoil.service', () => {
   }, () => {
     const script = read('deploy/counterfoil')
       .replaceAll('/opt/counterfoil', ROOT.replace(/\/$/, ''))
-      .replace('runuser -u counterfoil', 'runuser -u root');
-    const { status, stdout, stderr } = spawnSync('/bin/sh', ['-c', script, 'counterfoil', '--version'], {
-      env: { PATH: '/usr/bin:/bin' },
-      encoding: 'utf8',
-    });
-    assert.deepEqual([status, stdout.trim()], [0, packageJson.version], stderr);
+      .replace('runuser -u counterfoil', 'runuser -u root')
+      .replace('--reuid=counterfoil --regid=counterfoil', '--reuid=root --regid=root');
+    for (const [args, says] of [
+      [['--version'], packageJson.version],
+      [['store', '--help'], 'Usage: counterfoil store '],
+      [['doctor', '--help'], 'Usage: counterfoil doctor '],
+    ] as const) {
+      const env = { PATH: '/usr/bin:/bin' };
+      const ran = spawnSync('/bin/sh', ['-c', script, 'counterfoil', ...args], { env, encoding: 'utf8' });
+      assert.equal(ran.status, 0, ran.stderr);
+      assert.ok(ran.stdout.startsWith(says), ran.stdout);
+    }
   });
 
   test('a --config goes over the environment of that command, and so does what the caller sets', () => {

@@ -164,14 +164,14 @@ function putBack(
   if (store.database_url !== null) {
     const { hostname, port, username } = new URL(store.database_url);
     const again = 'dropdb --if-exists counterfoil_old\n';
+    const url = store.database_url.replace(PASSWORD, encodeURIComponent(PASSWORD));
     const lines = (again + RESTORE_OLD + COPY_BACK)
       .replaceAll('pay_…', id)
       .replace(/\/var\/backups\/counterfoil\/\S+Z/, backup)
       .replace('/var/tmp/counterfoil-old', join(folder, `storage-${id}`))
-      .replace(
-        'postgres:///counterfoil_old',
-        store.database_url.replace(/\/counterfoil$/, '/counterfoil_old'),
-      );
+      .replace('sudo -u postgres createdb --owner=counterfoil', 'createdb')
+      .replace(/^read -rs DATABASE_URL(.*_old)$/m, `DATABASE_URL='${url}_old'$1`)
+      .replace(/^read -rs DATABASE_URL/m, `DATABASE_URL='${url}'`);
     writeFileSync(join(folder, 'counterfoil'), `#!/bin/sh\nexec ${process.execPath} ${COMMAND} "$@"\n`, {
       mode: 0o755,
     });

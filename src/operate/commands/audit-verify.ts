@@ -1,5 +1,5 @@
 // counterfoil audit verify: recomputes the history, names the first thing that is off, and lists the rows that are.
-import { existsSync } from 'node:fs';
+import { accessSync, constants, existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Command } from 'commander';
 import {
@@ -54,8 +54,10 @@ function readCopy({ checkpoints, key }: VerifyCommandOptions) {
     return undefined;
   }
   const publicKeyFile = key ?? checkpointFiles(dirname(checkpoints)).publicKeyFile;
-  for (const file of [checkpoints, publicKeyFile])
+  for (const file of [checkpoints, publicKeyFile]) {
     if (!existsSync(file)) throw new Failure(`${file} does not exist`);
+    accessSync(file, constants.R_OK); // a copy that this account may not read says nothing against the history
+  }
   return readCheckpointFile(resolve(checkpoints), publicKeyFile);
 }
 

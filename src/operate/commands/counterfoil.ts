@@ -100,6 +100,7 @@ export async function commandLine(name?: string): Promise<Command> {
 
 /** The command with a name. All commands if there is none with it: the help lists them, and a mistyped name gets the nearest one. */
 function wanted(name = ''): Promise<Command[]> {
+  if (name === '--version' || name === '-V') return Promise.resolve([]);
   const loaders = COMMANDS.has(name) ? [COMMANDS.get(name)!] : [...COMMANDS.values()];
   return Promise.all(loaders.map((load) => load()));
 }
