@@ -7,6 +7,7 @@ const APPENDED = ['audit_entries', 'schema_migrations', 'seals'];
 /** Tables that rows are deleted from. A test compares them with the statements of the program. */
 export const DELETED_FROM: readonly string[] = [
   'idempotency_keys',
+  'letters',
   'passkeys',
   'webhook_attempts',
   'webhook_deliveries',

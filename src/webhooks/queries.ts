@@ -140,6 +140,20 @@ export async function noteAnswer(
   return rows[0]?.failing_since ?? null;
 }
 
+/** Enabled endpoints of each merchant that had a delivery due and no lease at `since`, and since when (milliseconds since 1970). */
+export function leftAlone(
+  database: Reader,
+  since: number,
+): Promise<{ merchant_id: string; endpoints: number; due_at: number }[]> {
+  return database.query(
+    `select e.merchant_id, count(distinct e.id) as endpoints, min(d.due_at) as due_at
+     from webhook_endpoints e join webhook_queues q on q.endpoint_id = e.id join webhook_deliveries d on d.endpoint_id = e.id
+     where e.disabled_at is null and q.leased_until <= ? and d.due_at <= ? group by e.merchant_id`,
+    since,
+    since,
+  );
+}
+
 /** Enabled endpoints with a delivery that is due at `now` and no lease. */
 export function dueEndpoints(database: Reader, now: number, leaseMs: number): Promise<{ id: string }[]> {
   return database.query(

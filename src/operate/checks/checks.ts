@@ -16,6 +16,7 @@ import { LATER_SETTINGS_CHECKS, READ_CHECKS, SETTINGS_CHECKS } from './settings-
 import { STATEMENT_FOLDER_CHECKS } from './statement-folder-check.ts';
 import { LATER_STORE_CHECKS, STORE_CHECKS } from './store-checks.ts';
 import { DATABASE_FILE_CHECKS, VOUCHED_CHECKS } from './vouched-checks.ts';
+import { WEBHOOK_CHECKS } from './webhook-check.ts';
 
 /** The one list: `serve`, `doctor` and the console's health page go through it. */
 export const CHECKS: readonly Check[] = [
@@ -36,6 +37,7 @@ export const CHECKS: readonly Check[] = [
   ...MAIL_CHECKS,
   ...LATER_STORE_CHECKS,
   ...SECRETS_CHECKS,
+  ...WEBHOOK_CHECKS,
   ...HOST_CHECKS,
   ...CLOCK_CHECKS,
   ...ADDRESS_CHECKS,

@@ -11,7 +11,7 @@ import { DELETED_FROM } from '../../../src/store/rights.ts';
 import { type Harness, startHarness } from '../../support/harness.ts';
 import { type OwnedStore, ownedStore } from '../../support/owned-store.ts';
 import { ENGINES, type Engine, type Store, temporaryStore } from '../../support/stores.ts';
-import { becomes } from '../../support/waiting.ts';
+import { becomes, eventually } from '../../support/waiting.ts';
 
 /** A rehearsal that went well is good for so long; tests let this time pass at once. */
 const REHEARSED_FOR_MS = 5000;
@@ -222,6 +222,24 @@ for (const engine of ENGINES) {
         await becomes(true, () =>
           service.logged.some((line) => line.includes('webhooks are delivered again')),
         );
+      });
+    });
+
+    test('doctor tells of webhooks that are due and that no node sends.', async () => {
+      await withService(engine, async ({ service }) => {
+        const body = { url: 'http://localhost:9/hook' };
+        await service.request('/v1/webhook_endpoints', { method: 'POST', body });
+        await service.create();
+        const { database } = service.service;
+        const due = () => database.query('select due_at from webhook_deliveries where attempts > 0');
+        await eventually(async () => (await due()).length > 0);
+        const check = CHECKS.find(({ id }) => id === 'webhooks')!;
+        const look = async (inMs: number) => {
+          const clock = { now: () => Date.now() + inMs };
+          return (await check.look({ store: { database }, clock } as Subject)).is;
+        };
+        assert.equal(await look(0), 'ok');
+        assert.equal(await look(3_600_000), 'warning', 'as after an hour in which nobody sent');
       });
     });
 
