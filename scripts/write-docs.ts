@@ -227,9 +227,9 @@ What is wrong with a file is told in one line, with the file, the line and the s
 ${table(schema, true)}
 
 The environment goes over the file; a variable that is empty counts as unset. \`PORT=0\` takes any free port. With \`PORT\` set,
-a port that is taken is an error; without it, a server in development takes the next free one and says so. \`CONSOLE_PORT\`,
-\`ADMIN_PORT\` and \`METRICS_PORT\` go over \`console.port\`, \`admin.port\` and \`metrics.port\`, so that two nodes of one machine share
-one file, each with a \`COUNTERFOIL_STORAGE\` of its own. A relative
+a port that is taken is an error; without it, a server in development takes the next free one and says so. \`LISTEN_HOST\` goes over \`host\`,
+and \`CONSOLE_HOST\`, \`CONSOLE_PORT\`, \`ADMIN_HOST\`, \`ADMIN_PORT\`, \`METRICS_HOST\` and \`METRICS_PORT\` go over \`host\` and \`port\` of \`console\`, \`admin\` and
+\`metrics\`, so that two nodes of one machine share one file, each with a \`COUNTERFOIL_STORAGE\` of its own. Base URLs are where a proxy is reached, the same for both. A relative
 \`storage\` is taken from the configuration file's folder, a relative \`COUNTERFOIL_STORAGE\` from the current one.
 
 Base URLs may carry a path (\`https://shop.example/pay\`). In production they must be https.

@@ -310,6 +310,11 @@ test('two nodes on one machine share a file: the environment gives each its port
   const unset = parse(text, { METRICS_PORT: '', CONSOLE_PORT: '', ADMIN_PORT: '' });
   assert.deepEqual([unset.metrics?.port, unset.console.port, unset.admin.port], [9000, 9001, undefined]);
   assert.deepEqual(parse(DEVELOPMENT, ports).metrics, { host: '127.0.0.1', port: 2 });
+  const hosts = { LISTEN_HOST: '::1', METRICS_HOST: '::2', CONSOLE_HOST: '::3', ADMIN_HOST: '::4' };
+  const listening = parse(text, hosts);
+  assert.deepEqual([listening.host, listening.metrics], ['::1', { host: '::2', port: 9000 }]);
+  assert.deepEqual([listening.console, listening.admin], [{ host: '::3', port: 9001 }, { host: '::4' }]);
+  assert.equal(parse(text, { LISTEN_HOST: '', ...{ HOST: '::5' } }).host, '127.0.0.1');
 });
 
 test('a wrong environment variable is named', () => {

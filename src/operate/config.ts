@@ -56,9 +56,14 @@ export interface Environment {
   COUNTERFOIL_SECRETS_KEY?: string | undefined;
   COUNTERFOIL_MAIL_PASSWORD?: string | undefined;
   DATABASE_URL?: string | undefined;
+  /** Not `HOST`, which some shells set to the name of the machine. */
+  LISTEN_HOST?: string | undefined;
   PORT?: string | undefined;
+  CONSOLE_HOST?: string | undefined;
   CONSOLE_PORT?: string | undefined;
+  ADMIN_HOST?: string | undefined;
   ADMIN_PORT?: string | undefined;
+  METRICS_HOST?: string | undefined;
   METRICS_PORT?: string | undefined;
   NO_COLOR?: string | undefined;
   TERM?: string | undefined;
@@ -254,12 +259,8 @@ function writtenKeys({ merchants }: Settings, place: WhereWritten['place']): Whe
   );
 }
 
-/** The port that a variable of the environment names; undefined if it is unset or empty. Throws `ConfigurationError`. */
-function portIn(
-  env: Environment,
-  name: 'PORT' | 'CONSOLE_PORT' | 'ADMIN_PORT' | 'METRICS_PORT',
-  least: number,
-): number | undefined {
+/** What a variable of the environment says of a port; undefined if it is unset or empty. Throws `ConfigurationError`. */
+function portIn(env: Environment, name: keyof Environment, least: number): number | undefined {
   const text = env[name];
   if (!text) return undefined;
   if (!/^\d{1,5}$/.test(text) || Number(text) > 65535 || Number(text) < least)
@@ -269,25 +270,35 @@ function portIn(
   return Number(text);
 }
 
+/** The address to listen on, as `PREFIX_HOST` and `PREFIX_PORT` have it; undefined if both are unset. */
+function listenerIn(env: Environment, prefix: 'CONSOLE' | 'ADMIN' | 'METRICS') {
+  const host = env[`${prefix}_HOST`] || undefined;
+  const port = portIn(env, `${prefix}_PORT`, 1);
+  return host === undefined && port === undefined
+    ? undefined
+    : { ...(host !== undefined && { host }), ...(port !== undefined && { port }) };
+}
+
 /** What the environment says over the file. */
 function overrides(
   env: Environment,
   { console, admin, metrics }: Settings,
-): Partial<Pick<Configuration, 'port' | 'database_url' | 'storage' | 'console' | 'admin' | 'metrics'>> {
-  const { DATABASE_URL, COUNTERFOIL_STORAGE } = env;
+): Partial<
+  Pick<Configuration, 'host' | 'port' | 'database_url' | 'storage' | 'console' | 'admin' | 'metrics'>
+> {
+  const { DATABASE_URL, COUNTERFOIL_STORAGE, LISTEN_HOST } = env;
   const port = portIn(env, 'PORT', 0);
-  const [consolePort, adminPort, metricsPort] = (['CONSOLE_PORT', 'ADMIN_PORT', 'METRICS_PORT'] as const).map(
-    (name) => portIn(env, name, 1),
+  const [ofConsole, ofAdmin, ofMetrics] = (['CONSOLE', 'ADMIN', 'METRICS'] as const).map((prefix) =>
+    listenerIn(env, prefix),
   );
   const fault = DATABASE_URL && hostsFault(DATABASE_URL);
   if (fault) throw new ConfigurationError(`DATABASE_URL in the environment ${fault}`);
   return {
+    ...(LISTEN_HOST && { host: LISTEN_HOST }),
     ...(port !== undefined && { port }),
-    ...(consolePort !== undefined && { console: { ...console, port: consolePort } }),
-    ...(adminPort !== undefined && { admin: { ...admin, port: adminPort } }),
-    ...(metricsPort !== undefined && {
-      metrics: { ...metricsSchema.parse(metrics ?? {}), port: metricsPort },
-    }),
+    ...(ofConsole && { console: { ...console, ...ofConsole } }),
+    ...(ofAdmin && { admin: { ...admin, ...ofAdmin } }),
+    ...(ofMetrics && { metrics: { ...metricsSchema.parse(metrics ?? {}), ...ofMetrics } }),
     ...(DATABASE_URL && { database_url: DATABASE_URL }),
     ...(COUNTERFOIL_STORAGE && { storage: resolve(COUNTERFOIL_STORAGE) }),
   };
