@@ -5,11 +5,29 @@ import { before, describe, test } from 'node:test';
 import { type Argument, type Command, CommanderError, type Option } from 'commander';
 import { commandLine } from '../../../src/operate/commands/counterfoil.ts';
 import { Failure } from '../../../src/operate/commands/terminal.ts';
+import { UsageError } from '../../../src/operate/commands/usage.ts';
 import { ConfigurationError } from '../../../src/operate/config.ts';
 import { DatabaseError } from '../../../src/store/database.ts';
 import { temporaryFolder } from '../../support/command.ts';
 
 const KEY = 'key_4be2f08a51c7d936';
+/** What a shell, a script or a stranger's text may hand over: names of every object, control codes, numbers that are none, what looks like an option. */
+const ODD = [
+  ...[
+    'constructor',
+    '__proto__',
+    'constructor=b',
+    '=',
+    ',',
+    '--',
+    '%s%n',
+    '1e999',
+    '9'.repeat(30),
+    'x'.repeat(5000),
+    '2026-02-30',
+  ],
+  ...['\u001b[31m\n', '\ud800', '{}', '['],
+];
 /** Arguments with which each command goes on to its configuration. */
 const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   serve: [],
@@ -223,6 +241,29 @@ describe('a usage error names what is right, for', () => {
         new RegExp(`begins with ${prefix}: counterfoil .* shows it`),
       );
   });
+});
+
+test('odd values of options and arguments are answered in words, never as a defect', async () => {
+  const defects: string[] = [];
+  for (const { path, command } of leaves) {
+    const given = ARGUMENTS[path]!;
+    const options = command.options.filter(({ required, long }) => required && long !== '--config');
+    const lines = ODD.flatMap((odd) => [
+      ...options.map(({ long }) => [...given, `${long}=${odd}`]),
+      ...command.registeredArguments.map((_, at) => given.toSpliced(at, 1, odd)),
+    ]);
+    for (const line of lines) {
+      const config = ['--config', '/dev/null/counterfoil.yaml'];
+      const takesConfig = command.options.some(({ long }) => long === '--config');
+      const { error } = await type(...path.split(' '), ...(takesConfig ? config : []), ...line);
+      const isTold =
+        error === undefined ||
+        [CommanderError, ConfigurationError, Failure, UsageError].some((one) => error instanceof one) ||
+        (error as NodeJS.ErrnoException).syscall !== undefined;
+      if (!isTold) defects.push(`${path} ${line.join(' ')}: ${error}`);
+    }
+  }
+  assert.deepEqual(defects, []);
 });
 
 describe('a command says what is missing, and what to do', () => {
