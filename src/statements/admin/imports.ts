@@ -42,8 +42,8 @@ import { faultSchema } from './statements.ts';
 /** `offer`: the ways to pay, which name the accounts that statements are of. */
 type ImportParts = AdminParts & { offer: Offer };
 
-/** How long an import may take that is answered with what it came to. */
-const AT_ONCE_MS = 2 * SECOND_MS;
+/** How long an import may take that is answered with what it came to. A small file that takes longer meets a store under load. */
+const atOnceMs = ({ length }: Uint8Array): number => (length > 1_000_000 ? 2 : 7) * SECOND_MS;
 
 const RESPOND_ASYNC = {
   name: 'Prefer',
@@ -154,7 +154,7 @@ const importing = ({ database, journal, offer, clock }: ImportParts): ApiEndpoin
     description:
       'The body is the file as the bank gives it: CAMT.052, 053 or 054, MT940, MT942, OFX or CSV, also in a ZIP archive, at most 64 MB. It is imported whole or not at all. ' +
       '422 `validation_failed` says what is wrong, by line. What is known already adds nothing, so a repeated call is harmless. ' +
-      'An import that takes longer than two seconds, and any with `Prefer: respond-async`, is answered with 202 and the address of its status, and goes on whoever is gone. Its lines are seen once all of them stand. ' +
+      'An import that takes longer than seven seconds, or two where the file has more than 1 MB, and any with `Prefer: respond-async`, is answered with 202 and the address of its status, and goes on whoever is gone. Its lines are seen once all of them stand. ' +
       '403 `forbidden`: the role of the token is auditor. 409 `conflict`: one of its lines was changed at the same moment; send it again.',
     may: 'decide',
     query: {
@@ -197,7 +197,7 @@ const importing = ({ database, journal, offer, clock }: ImportParts): ApiEndpoin
       const ended = importUpload({ journal, offer }, told, upload, act);
       const first = prefersAsync(request.headers)
         ? undefined
-        : await Promise.race([ended, delay(AT_ONCE_MS, undefined, { ref: false })]);
+        : await Promise.race([ended, delay(atOnceMs(bytes), undefined, { ref: false })]);
       if (!first) {
         ended.catch((error: unknown) => request.log.warn({ err: error }, 'an import ended with an error'));
         const now = clock.now();
