@@ -7,6 +7,7 @@ import { integer, integerOrNull, type RowOf, table, text, textOrNull } from '../
 export const STATEMENT_ID_PREFIX = 'stm_';
 export const LINE_ID_PREFIX = 'lin_';
 export const LAYOUT_ID_PREFIX = 'csv_';
+export const RULE_ID_PREFIX = 'rul_';
 export const isStatementId = (text: string): boolean => isTimeOrderedId(STATEMENT_ID_PREFIX, text);
 export const isLineId = (text: string): boolean => isTimeOrderedId(LINE_ID_PREFIX, text);
 
@@ -111,3 +112,23 @@ export const LAYOUTS = table('csv_layouts', {
   updated_at: integer(),
 });
 export type KeptLayout = RowOf<typeof LAYOUTS>;
+
+/** A row of `line_rules`: lines that are ignored when they come in. */
+export const RULES = table('line_rules', {
+  /** `rul_…`. */
+  id: text(),
+  direction: text<KeptLine['direction']>(),
+  /** The name of the other side in folded words, and its account; either may be empty. */
+  name_key: text(),
+  other_account: text(),
+  /** The name as the bank wrote it. */
+  name: text(),
+  /** Why its lines are ignored. */
+  reason: text(),
+  state: text<'active' | 'ended'>(),
+  salt: text(),
+  version: integer(),
+  created_at: integer(),
+  updated_at: integer(),
+});
+export type KeptRule = RowOf<typeof RULES>;

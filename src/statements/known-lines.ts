@@ -8,7 +8,7 @@ import type { Transaction } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { timeOrderedId } from '../lib/ids.ts';
 import { defined } from './defined.ts';
-import { type KeptLine, LINE_ID_PREFIX, LINES, type LineDetails } from './kept.ts';
+import { type KeptLine, type KeptRule, LINE_ID_PREFIX, LINES, type LineDetails } from './kept.ts';
 import {
   findLine,
   isPart,
@@ -28,6 +28,8 @@ import {
 } from './other-money.ts';
 import { pairsOf } from './pasted-money.ts';
 import { linesBetween } from './pasted-queries.ts';
+import { activeRules } from './rule-queries.ts';
+import { ignoredBy, ruleFor } from './rules.ts';
 
 /** The lines of one account that the store or the file has shown so far. */
 export class KnownLines {
@@ -41,6 +43,7 @@ export class KnownLines {
   #left: ReadonlySet<string> = new Set();
   readonly #byFingerprint = new Map<string, KeptLine>();
   readonly #byEntry = new Map<string, KeptLine[]>();
+  #rules: readonly KeptRule[] | undefined;
   /** Lines of this file that stand in no table yet. */
   readonly #added = new Set<KeptLine>();
 
@@ -67,6 +70,7 @@ export class KnownLines {
     const ids = lines.map(() => timeOrderedId(LINE_ID_PREFIX, this.#transaction.now)).sort();
     const rows = lines.map((line, i) => this.#rowOf(ids[i]!, statementId, statement, line));
     await this.#tellApart(rows);
+    this.#rules ??= await activeRules(this.#transaction);
     const twins = await this.#twins(rows, statement.format === 'pasted');
     for (const [position, row] of rows.entries()) {
       const { added } = counts;
@@ -108,10 +112,14 @@ export class KnownLines {
   /** Hands the new lines to the transaction. */
   insert(): void {
     for (const row of this.#added) {
-      this.#transaction.insert(LINES, row);
-      recordNewRow(this.#transaction, this.#act, 'line.imported', LINES, row, {
-        statement: row.statement_id,
-      });
+      const facts = { statement: row.statement_id };
+      recordNewRow(this.#transaction, this.#act, 'line.imported', LINES, row, facts);
+      const rule = row.state === 'open' ? ruleFor(this.#rules ?? [], row) : undefined;
+      // The row is written once, with both entries.
+      const ignored = rule && { ...row, ...ignoredBy(rule), version: row.version + 1 };
+      if (ignored)
+        recordNewRow(this.#transaction, this.#act, 'line.ignored', LINES, ignored, { rule: rule.id });
+      this.#transaction.insert(LINES, ignored ?? row);
     }
   }
 

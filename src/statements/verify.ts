@@ -3,11 +3,14 @@ import { rowCheck } from '../journal/rows.ts';
 import {
   type KeptLayout,
   type KeptLine,
+  type KeptRule,
   type KeptStatement,
   LAYOUT_ID_PREFIX,
   LAYOUTS,
   LINE_ID_PREFIX,
   LINES,
+  RULE_ID_PREFIX,
+  RULES,
   STATEMENT_ID_PREFIX,
   STATEMENTS,
 } from './kept.ts';
@@ -24,6 +27,13 @@ export const verifyStatements = [
     noun: 'CSV layout',
     prefix: LAYOUT_ID_PREFIX,
     creates: ['csv_layout.confirmed'],
+  }),
+  rowCheck<KeptRule>({
+    table: RULES,
+    noun: 'rule of statement lines',
+    prefix: RULE_ID_PREFIX,
+    creates: ['line_rule.made'],
+    states: { first: 'active', after: new Map([['line_rule.ended', 'ended']]), of: ({ state }) => state },
   }),
   rowCheck<KeptLine>({
     table: LINES,

@@ -24,8 +24,11 @@ import { addNote } from '../../src/review/note.ts';
 import { tryOut } from '../../src/review/try-out.ts';
 import { eraseOldLines } from '../../src/statements/erase.ts';
 import { checkFile, importFile } from '../../src/statements/import-file.ts';
+import { findLine } from '../../src/statements/line-queries.ts';
 import { ignoreLine, reopenLine } from '../../src/statements/matching/line-acts.ts';
 import { rememberLayout } from '../../src/statements/remembered.ts';
+import { activeRules } from '../../src/statements/rule-queries.ts';
+import { endRule, makeRule } from '../../src/statements/rules.ts';
 import * as endpoints from '../../src/webhooks/change.ts';
 import { addPerson, OPERATOR, type Person, partsOf } from '../administrators/people.ts';
 import { decide, record, submit } from '../campaigns/history.ts';
@@ -387,6 +390,21 @@ function lineKinds(harness: Harness): Named[] {
         return id;
       },
       acts: { 'is reopened': (id) => commit((one) => reopenLine(one, ANA, id, REQUEST)) },
+    },
+    {
+      table: 'line_rules',
+      async make() {
+        const row = (await findLine(database, await line(true)))!;
+        const details = JSON.stringify({
+          references: {},
+          text: '',
+          counterparty: { name: `Firm ${++count}` },
+        });
+        await commit((one) => makeRule(one, ANA, { ...row, details }, 'A reason', REQUEST));
+        database.refresh();
+        return (await activeRules(database))[0]!.id;
+      },
+      acts: { 'is ended': (id) => commit((one) => endRule(one, ANA, id, REQUEST)) },
     },
     {
       table: 'csv_layouts',

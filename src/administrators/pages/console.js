@@ -110,6 +110,7 @@ if (help) {
     j: () => move(1),
     k: () => move(-1),
     o: () => rows[rows.indexOf(document.activeElement)]?.click(),
+    x: () => document.activeElement.closest('tr')?.querySelector('[data-key-tick]')?.click(),
     '?': () => help.togglePopover() && help.querySelector('h2').focus(),
   };
   for (const key of 'npamreudi/') KEYS[key] = () => use(key);

@@ -162,6 +162,7 @@ const KEYS = [
   ['u', phrase('import statements')],
   ['d', phrase('download statement lines')],
   ['i', phrase('reason for ignoring a statement line')],
+  ['x', phrase('tick the line')],
   ['/', phrase('search')],
   ['?', phrase('this list')],
 ] as const;

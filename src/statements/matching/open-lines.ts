@@ -19,6 +19,9 @@ export interface CertainPair {
   payment: Payment;
 }
 
+/** Where a line stands in the list, which goes down. */
+export const placeInList = ({ day, id }: LinePlace): string => `${day} ${id}`;
+
 interface OpenOptions {
   /** Lines that are looked at with them, however old they are. */
   also?: readonly KeptLine[];
@@ -39,8 +42,7 @@ export async function openLines(
     listLines(database, { state: 'open', direction }, undefined, shown);
   const credits = await newest('credit');
   const rows = new Map([...credits, ...(await newest('debit')), ...also].map((row) => [row.id, row]));
-  const place = ({ day, id }: LinePlace) => `${day} ${id}`;
-  const lines = [...rows.values()].sort((a, b) => (place(a) > place(b) ? -1 : 1)).map(bankLine);
+  const lines = [...rows.values()].sort((a, b) => (placeInList(a) > placeInList(b) ? -1 : 1)).map(bankLine);
   const after = credits.at(shown - 1);
   const options = { direction: 'credit' as const, after, most: older, prefixes: how.prefixes };
   const behind = after && (await olderLines(database, lines, options));

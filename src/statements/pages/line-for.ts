@@ -5,7 +5,6 @@ import { type Html, html } from '../../lib/html.ts';
 import { parseTypedAmount } from '../../lib/money.ts';
 import type { Payment } from '../../payments/payment.ts';
 import { meaningOf } from '../../review/meaning.ts';
-import { addressOfLine, addressOfPayment } from '../../review/pages/panel.ts';
 import { searchPayments } from '../../review/queries.ts';
 import { restOf } from '../../review/review.ts';
 import type { KeptLine } from '../kept.ts';
@@ -15,6 +14,7 @@ import { acceptLine, ignoreReasonFault, lineNotFound } from '../matching/line-ac
 import { bankLine } from '../matching/line-evidence.ts';
 import { acceptParts, type LinePart } from '../matching/line-parts.ts';
 import type { StatementContext } from './context.ts';
+import { goOn } from './statement-done.ts';
 import { lineAmount, STATEMENTS_PATH } from './statement-lists.ts';
 
 /** Payments that one form names. */
@@ -29,7 +29,7 @@ export function namingForm(context: StatementContext, line: KeptLine, faults: Fa
   const heading = isBack ? say`Money that went back of a payment` : say`It is for other payments`;
   const action = address(`${STATEMENTS_PATH}/lines/${line.id}/for`);
   return html`<section class="block" aria-labelledby="for-heading"><h2 id="for-heading">${heading}</h2>
-<form class="narrow" method="post" action="${action}#errors" novalidate>${token}${field({
+<form class="narrow" method="post" action="${action}" novalidate>${token}${field({
     name: 'payments',
     label: isBack ? say`Payment` : say`Payments, one in each row`,
     hint: isBack
@@ -65,22 +65,27 @@ const asking = (
 
 /** Reads a row of the form. Returns a sentence if it does not name one payment. */
 async function named(
-  { database, now, say }: StatementContext,
+  context: StatementContext,
   row: string,
 ): Promise<{ payment: Payment; amount_minor: number | undefined } | string> {
   const [text = '', amount] = row.split('=').map((one) => one.trim());
   const amount_minor = amount === undefined ? undefined : parseTypedAmount(amount);
-  if (amount !== undefined && !amount_minor) return say`“${amount!}” is not an amount: write it like 20.00`;
-  const found = await searchPayments(
-    database,
-    await meaningOf(database, text),
-    undefined,
-    FOUND_NAMED + 1,
-    now,
-  );
+  if (amount !== undefined && !amount_minor)
+    return context.say`“${amount!}” is not an amount: write it like 20.00`;
+  const payment = await findPaymentNamed(context, text);
+  return typeof payment === 'string' ? payment : { payment, amount_minor };
+}
+
+/** The payment that a text names. Returns a sentence if it does not name one. */
+export async function findPaymentNamed(
+  { database, now, say }: StatementContext,
+  text: string,
+): Promise<Payment | string> {
+  const meaning = await meaningOf(database, text);
+  const found = await searchPayments(database, meaning, undefined, FOUND_NAMED + 1, now);
   const [payment] = found;
   if (!payment) return say`No payment was found for “${text}”`;
-  if (found.length === 1) return { payment, amount_minor };
+  if (found.length === 1) return payment;
   const ids = found.slice(0, FOUND_NAMED).map(({ id, merchant_reference }) => merchant_reference ?? id);
   return say`Several payments were found for “${text}”: write the order number or the number of one (${ids.join(', ')})`;
 }
@@ -134,7 +139,7 @@ export async function takeNamed(
   if (isWhole) {
     const pair = { line_id: id, payment_id: first.id, version: first.version, as };
     await journal.commit((transaction) => acceptLine(transaction, principal, pair, request.id), first.id);
-    return { to: addressOfPayment(context, first.id) };
+    return goOn(context, id);
   }
   const parts = found.map((one): LinePart => {
     const { id: payment_id, version } = one.payment;
@@ -151,5 +156,5 @@ export async function takeNamed(
   await journal.commit((transaction) =>
     acceptParts(transaction, principal, id, parts, request.id, isMore ? charges : null),
   );
-  return { to: addressOfLine(context, id) };
+  return goOn(context, id);
 }

@@ -6,6 +6,8 @@ import { takeNamed } from './line-for.ts';
 import { linePage, takeAccept, takeApproval, takeIgnore } from './statement-line.ts';
 import { STATEMENTS_PATH } from './statement-lists.ts';
 import { takeParts, takeReopen } from './statement-parts.ts';
+import { RULES_PATH, rulesPage, takeRuleEnd } from './statement-rules.ts';
+import { takeSeveral } from './statement-several.ts';
 import { statementsPage } from './statements.ts';
 import { certainPage, takeCertain } from './statements-certain.ts';
 import { downloadLines, exportPage } from './statements-export.ts';
@@ -17,7 +19,15 @@ import { UNDO_PATH } from './statements-undo.ts';
 const LINE = `${STATEMENTS_PATH}/lines/:line_id`;
 
 const routes: readonly Route<StatementContext>[] = [
-  page<StatementContext>(STATEMENTS_PATH, 'read', statementsPage),
+  page<StatementContext>(STATEMENTS_PATH, 'read', (context) => statementsPage(context)),
+  form<StatementContext>(
+    `${STATEMENTS_PATH}/several`,
+    'decide',
+    (context) => takeSeveral(context, statementsPage),
+    STATEMENTS_PATH,
+  ),
+  page<StatementContext>(RULES_PATH, 'read', rulesPage),
+  form<StatementContext>(`${RULES_PATH}/:rule_id/end`, 'decide', takeRuleEnd, RULES_PATH),
   page<StatementContext>(`${STATEMENTS_PATH}/import`, 'decide', (context) => importPage(context)),
   { ...form<StatementContext>(`${STATEMENTS_PATH}/import`, 'decide', takeFiles), takesFiles: true },
   form<StatementContext>(UNDO_PATH, 'decide', takeUndo, `${STATEMENTS_PATH}/import`),

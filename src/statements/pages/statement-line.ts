@@ -21,11 +21,14 @@ import {
 } from '../matching/line-acts.ts';
 import { bankLine } from '../matching/line-evidence.ts';
 import { openLines } from '../matching/open-lines.ts';
+import { makeRule } from '../rules.ts';
 import type { StatementContext } from './context.ts';
 import { namingForm } from './line-for.ts';
+import { doneLine, goOn } from './statement-done.ts';
 import { dayOn, levelStamp, lineAmount, STATEMENTS_PATH } from './statement-lists.ts';
 import { outcomeOf } from './statement-outcome.ts';
 import { severalForm } from './statement-parts.ts';
+import { ruleButton } from './statement-rules.ts';
 
 async function lineNamed({ database, params }: StatementContext): Promise<KeptLine> {
   const line = await findLine(database, params.line_id!);
@@ -38,12 +41,12 @@ export async function linePage(context: StatementContext, faults: Faults = {}): 
   const line = await lineNamed(context);
   const mayDecide = may(principal.role, 'decide');
   const proposals = line.state === 'open' ? await proposalsFor(context, line) : [];
-  const content = html`<p><a class="plain" href="${address(STATEMENTS_PATH)}">${say`Statements`}</a></p>
+  const content = html`${await doneLine(context)}<p><a class="plain" href="${address(STATEMENTS_PATH)}">${say`Statements`}</a></p>
 <h1>${lineAmount(context, line)}</h1>
 <div class="line-and-act">
 <div>${await facts(context, line)}</div>
 <div>${line.state === 'open' ? await proposed(context, line, proposals, mayDecide && { faults }) : await outcomeOf(context, line, mayDecide)}
-${line.state === 'open' && mayDecide && html`${line.booked === 1 && namingForm(context, line, faults)}${ignoring(context, line, faults)}`}</div>
+${line.state === 'open' && line.booked === 1 && mayDecide && html`${namingForm(context, line, faults)}${ignoring(context, line, faults)}`}</div>
 </div>`;
   return { title: say`Line of ${line.day}`, content, place: STATEMENTS_PATH, faults };
 }
@@ -94,6 +97,8 @@ async function proposed(
   deciding: false | { faults: Faults },
 ): Promise<Html> {
   const { say } = context;
+  if (line.booked === 0)
+    return html`<p>${say`The bank has not booked it yet. There is nothing to do until it does.`}</p>`;
   if (proposals.length === 0)
     return html`<section class="block" aria-labelledby="proposed-heading"><h2 id="proposed-heading">${say`Proposed payments`}</h2>
 <p>${say`No payment was found. Name the payment below, or ignore the line.`}</p></section>`;
@@ -185,7 +190,7 @@ function approveForm(
       fault: faults[`${idPrefix}note`],
       attributes: { autofocus: isFirst && isAlone },
     });
-  const action = `${address(`${STATEMENTS_PATH}/lines/${line.id}/approve`)}#errors`;
+  const action = `${address(`${STATEMENTS_PATH}/lines/${line.id}/approve`)}`;
   const look = lookOf(isFirst, isExact && isAlone);
   return html`<form class="narrow" method="post" action="${action}" novalidate>${token}${pairFields(proposal)}
 ${note}<p class="actions"><button ${look}>${say`Approve the payment`}</button></p></form>`;
@@ -214,9 +219,10 @@ function matchForm(
 const lookOf = (isFirst: boolean, isAlone: boolean): Html =>
   html`class="${isFirst ? 'primary' : 'secondary'}"${isFirst && isAlone && html` autofocus`}`;
 
-function ignoring({ address, token, form, say }: StatementContext, line: KeptLine, faults: Faults): Html {
+function ignoring(context: StatementContext, line: KeptLine, faults: Faults): Html {
+  const { address, token, form, say } = context;
   return html`<section class="block" aria-labelledby="ignore-heading"><h2 id="ignore-heading">${say`This line is for no payment`}</h2>
-<form class="narrow" method="post" action="${address(`${STATEMENTS_PATH}/lines/${line.id}/ignore`)}#errors" novalidate>${token}${field(
+<form class="narrow" method="post" action="${address(`${STATEMENTS_PATH}/lines/${line.id}/ignore`)}" novalidate>${token}${field(
     {
       name: 'reason',
       label: say`Reason`,
@@ -226,7 +232,7 @@ function ignoring({ address, token, form, say }: StatementContext, line: KeptLin
       lines: 2,
       attributes: { 'data-key': 'i' },
     },
-  )}<p class="actions"><button class="secondary">${say`Ignore the line`}</button></p></form></section>`;
+  )}<p class="actions"><button class="secondary">${say`Ignore the line`}</button>${ruleButton(context, line)}</p></form></section>`;
 }
 
 const pairOf = ({ params, form }: StatementContext): LinePair => ({
@@ -236,10 +242,6 @@ const pairOf = ({ params, form }: StatementContext): LinePair => ({
   as: (['same', 'besides'] as const).find((one) => one === form.get('as')),
 });
 
-const backToList = ({ address, params }: StatementContext): Outcome => ({
-  to: address(STATEMENTS_PATH, { done: params.line_id }),
-});
-
 export async function takeAccept(context: StatementContext): Promise<Outcome> {
   const { journal, principal, request } = context;
   const pair = pairOf(context);
@@ -247,7 +249,7 @@ export async function takeAccept(context: StatementContext): Promise<Outcome> {
     (transaction) => acceptLine(transaction, principal, pair, request.id),
     pair.payment_id,
   );
-  return { to: addressOfPayment(context, pair.payment_id) };
+  return goOn(context, pair.line_id);
 }
 
 export async function takeApproval(context: StatementContext): Promise<Outcome> {
@@ -271,16 +273,19 @@ export async function takeApproval(context: StatementContext): Promise<Outcome> 
     (transaction) => approveLine(transaction, principal, pair, fourEyesAbove, request.id, note),
     pair.payment_id,
   );
-  return backToList(context);
+  return goOn(context, context.params.line_id!);
 }
 
 export async function takeIgnore(context: StatementContext): Promise<Outcome> {
-  const { journal, principal, request, params, form } = context;
+  const { journal, principal, request, form } = context;
   const reason = (form.get('reason') ?? '').replace(/\r\n?/g, '\n').trim();
   const fault = ignoreReasonFault(reason);
   if (fault) return linePage(context, { reason: fault });
-  await journal.commit((transaction) =>
-    ignoreLine(transaction, principal, params.line_id!, reason, request.id),
-  );
-  return backToList(context);
+  const line = await lineNamed(context);
+  await journal.commit(async (transaction) => {
+    if (form.get('always') === 'yes') await makeRule(transaction, principal, line, reason, request.id);
+    if ((await findLine(transaction, line.id))?.state === 'open')
+      await ignoreLine(transaction, principal, line.id, reason, request.id);
+  });
+  return goOn(context, context.params.line_id!);
 }

@@ -51,7 +51,13 @@ export function lineAmount(
   return html`<bdi>${line.direction === 'debit' && '−'}${money(line.amount_minor, line.currency)}</bdi>`;
 }
 
-export async function openList(context: StatementContext, mayDecide: boolean): Promise<Html> {
+/** For those who may decide: the box that takes a line, and the form around the list. */
+interface Ticks {
+  box(line: BankLine): Html | false;
+  form(list: Html): Html;
+}
+
+export async function openList(context: StatementContext, ticks: Ticks | undefined): Promise<Html> {
   const { database, address, query, money, say } = context;
   const all = await openLines(database, context);
   if (all.length === 0) return html`<p class="muted">${say`There are no lines to look at.`}</p>`;
@@ -64,33 +70,14 @@ export async function openList(context: StatementContext, mayDecide: boolean): P
       currency,
     ),
   );
+  const table = await openTable(context, ticks, shown);
   return html`${
-    mayDecide &&
+    ticks &&
     certain.length > 0 &&
     html`<p class="actions"><a class="primary" href="${address(`${STATEMENTS_PATH}/certain`)}" data-key="a">${say`Approve all exact matches`}</a>
 <span>${say`${certain.length} of ${all.length}`}, <bdi>${sums.join(', ')}</bdi></span></p>`
   }
-${records(
-  [
-    ...lineColumns(context, await pastedLines(database, idsOf(shown))),
-    [
-      say`Proposed`,
-      ({ proposals: [best] }) =>
-        best ? html`${levelStamp(context, best)}` : html`<span>${say`Nothing`}</span>`,
-    ],
-    [
-      say`For`,
-      ({ proposals: [best] }) =>
-        best ? html`${said(best.payment.merchant_reference ?? best.payment.merchant_name)}` : '–',
-    ],
-    [
-      say`What differs`,
-      ({ proposals: [best] }) =>
-        best && best.level !== 'certain' ? html`<span>${best.sentence}</span>` : '–',
-    ],
-  ],
-  shown,
-)}
+${ticks ? ticks.form(table) : table}
 ${
   all.filter(({ line }) => line.direction === 'credit').length >= OPEN_MAXIMUM &&
   html`<p class="muted">${say`The newest ${OPEN_MAXIMUM} are shown. Older ones follow when these are done.`}</p>`
@@ -99,6 +86,39 @@ ${pager(
   from > 0 && [say`First`, address(STATEMENTS_PATH)],
   from + SHOWN < all.length && [say`Next`, address(STATEMENTS_PATH, { after: shown.at(-1)!.line.id })],
 )}`;
+}
+
+/** The table of open lines. Those who may decide can tick them. */
+async function openTable(
+  context: StatementContext,
+  ticks: Ticks | undefined,
+  shown: readonly Row[],
+): Promise<Html> {
+  const { say } = context;
+  return records<Row>(
+    [
+      ...(ticks ? [[say`Take`, ({ line }: Row) => ticks.box(line) || '–'] as const] : []),
+      ...lineColumns(context, await pastedLines(context.database, idsOf(shown))),
+      [
+        say`Proposed`,
+        ({ line, proposals: [best] }) =>
+          best
+            ? html`${levelStamp(context, best)}`
+            : html`<span>${line.booked === 1 ? say`Nothing` : '–'}</span>`,
+      ],
+      [
+        say`For`,
+        ({ proposals: [best] }) =>
+          best ? html`${said(best.payment.merchant_reference ?? best.payment.merchant_name)}` : '–',
+      ],
+      [
+        say`What differs`,
+        ({ proposals: [best] }) =>
+          best && best.level !== 'certain' ? html`<span>${best.sentence}</span>` : '–',
+      ],
+    ],
+    shown,
+  );
 }
 
 type Row = { line: BankLine; proposals: readonly Proposal[] };
@@ -114,7 +134,12 @@ function lineColumns(context: StatementContext, pasted: ReadonlyMap<string, stri
       ({ line }: Row) =>
         html`<a class="plain" href="${addressOfLine(context, line.id)}" data-key-row>${dayOn(context, line)}</a>`,
     ],
-    [say`Amount`, ({ line }: Row) => lineAmount(context, line), 'number'],
+    [
+      say`Amount`,
+      ({ line }: Row) =>
+        html`${lineAmount(context, line)}${line.booked === 0 && html` <span class="stamp pending">${say`Not booked`}</span>`}`,
+      'number',
+    ],
     [
       say`From`,
       ({ line: { id, counterparty } }: Row) =>

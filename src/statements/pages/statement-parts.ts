@@ -13,6 +13,7 @@ import type { Proposal } from '../matching/judge-line.ts';
 import { reopenLine } from '../matching/line-acts.ts';
 import { acceptParts, reopenParts, severalOf } from '../matching/line-parts.ts';
 import type { StatementContext } from './context.ts';
+import { goOn } from './statement-done.ts';
 import { lineAmount, STATEMENTS_PATH } from './statement-lists.ts';
 
 /** The payments that a line is proposed for together, and the button that matches it with all of them; nothing if there are none. */
@@ -64,7 +65,7 @@ export async function takeParts(context: StatementContext): Promise<Outcome> {
   });
   const id = params.line_id!;
   await journal.commit((transaction) => acceptParts(transaction, principal, id, pairs, request.id));
-  return { to: addressOfLine(context, id) };
+  return goOn(context, id);
 }
 
 /** Takes back what became of a line, or of all parts of one that was split. */

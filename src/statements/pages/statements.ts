@@ -2,43 +2,44 @@
 
 import { may } from '../../administrators/administrator.ts';
 import { askedOf, filterBar, filterChoice, findField } from '../../administrators/pages/filters.ts';
-import { literal, notice } from '../../administrators/pages/parts.ts';
+import { type Faults, hasFaults, literal } from '../../administrators/pages/parts.ts';
 import type { Outcome } from '../../administrators/pages/route.ts';
 import { type Html, html } from '../../lib/html.ts';
-import { findPayment } from '../../payments/queries.ts';
-import { addressOfLine, addressOfPayment } from '../../review/pages/panel.ts';
 import { records } from '../../web/markup/table.ts';
-import { isLineId, LINE_STATES, type LineState } from '../kept.ts';
-import { findLine, type LineSum, lineSums } from '../line-queries.ts';
+import { LINE_STATES, type LineState } from '../kept.ts';
+import { type LineSum, lineSums } from '../line-queries.ts';
+import type { BankLine } from '../matching/line-evidence.ts';
 import type { StatementContext } from './context.ts';
-import {
-  dayOn,
-  foundList,
-  lineAmount,
-  openList,
-  otherList,
-  STATE_NAMES,
-  STATEMENTS_PATH,
-} from './statement-lists.ts';
+import { doneLine } from './statement-done.ts';
+import { dayOn, foundList, openList, otherList, STATE_NAMES, STATEMENTS_PATH } from './statement-lists.ts';
+import { RULES_PATH } from './statement-rules.ts';
+import { tickedForm, tickOf } from './statement-several.ts';
 import { accountName, REPORT_PATH } from './statements-report.ts';
 
 const PARAMETER_MAXIMUM = 100;
 
-export async function statementsPage(context: StatementContext): Promise<Outcome> {
+export async function statementsPage(
+  context: StatementContext,
+  { faults = {}, done }: { faults?: Faults; done?: Html } = {},
+): Promise<Outcome> {
   const { database, principal, query, address, say } = context;
   const asked = askedOf(query, ['state', 'after', 'q'], PARAMETER_MAXIMUM);
   const state = LINE_STATES.find((one) => one === asked.state) ?? 'open';
   const sums = await lineSums(database);
   const mayDecide = may(principal.role, 'decide');
   const look = sums.length === 0 ? 'primary' : 'secondary';
+  const ticks = {
+    box: (line: BankLine) => line.booked === 1 && tickOf(context, line),
+    form: (table: Html) => tickedForm(context, table, faults),
+  };
   const list =
     asked.q !== undefined
       ? await foundList(context, asked.q)
       : state === 'open'
-        ? await openList(context, mayDecide)
+        ? await openList(context, mayDecide ? ticks : undefined)
         : await otherList(context, state, asked.after);
   const heading = asked.q === undefined ? say.of(STATE_NAMES[state]) : say`Found`;
-  const content = html`${await doneLine(context)}
+  const content = html`${done ?? (await doneLine(context))}
 <h1>${say`Statements`}</h1>
 <p class="actions">${
     mayDecide &&
@@ -47,7 +48,8 @@ export async function statementsPage(context: StatementContext): Promise<Outcome
   }${
     sums.length > 0 &&
     html`<a class="secondary" href="${address(REPORT_PATH)}">${say`Report`}</a>
-<a class="secondary" href="${address(`${STATEMENTS_PATH}/export`)}" data-key="d">${say`Download lines`}</a>`
+<a class="secondary" href="${address(`${STATEMENTS_PATH}/export`)}" data-key="d">${say`Download lines`}</a>
+<a class="secondary" href="${address(RULES_PATH)}">${say`Rules`}</a>`
   }</p>
 ${
   sums.length === 0
@@ -58,7 +60,7 @@ ${searchForm(context, asked.q)}
 ${asked.q === undefined && stateForm(context, state)}
 ${list}</section>`
 }`;
-  return { title: say`Statements`, content, place: STATEMENTS_PATH };
+  return { title: say`Statements`, content, place: STATEMENTS_PATH, ...(hasFaults(faults) && { faults }) };
 }
 
 function stateForm(context: StatementContext, state: LineState): Html {
@@ -78,23 +80,6 @@ function searchForm(context: StatementContext, q: string | undefined): Html {
     button: '',
     label: say`Search lines`,
   });
-}
-
-/** What was done last, told from what stands in the store. */
-async function doneLine(context: StatementContext): Promise<Html | undefined> {
-  const { say } = context;
-  const id = context.query.get('done');
-  const line = id !== null && isLineId(id) ? await findLine(context.database, id) : undefined;
-  if (!line) return undefined;
-  const payment =
-    line.payment_id !== null &&
-    html` · <a href="${addressOfPayment(context, line.payment_id)}">${say`See the payment`}</a>`;
-  const isApproved =
-    line.payment_id !== null && (await findPayment(context.database, line.payment_id))?.status === 'approved';
-  return notice(
-    html`<p>${isApproved ? say`Approved` : say.of(STATE_NAMES[line.state])}: ${lineAmount(context, line)}, ${dayOn(context, line)}.
-<a href="${addressOfLine(context, line.id)}">${say`See the line`}</a>${payment}</p>`,
-  );
 }
 
 function sumTable(context: StatementContext, sums: readonly LineSum[]): Html {

@@ -325,6 +325,22 @@ create index statement_lines_by_payment on statement_lines (payment_id, id) wher
 -- What is to be erased some day.
 create index statement_lines_whole on statement_lines (day, id) where details is not null;
 
+-- Lines that are ignored when they come in, as the bookkeeper said it.
+create table line_rules (
+  id text /*postgres collate "C" */ primary key,
+  direction text not null check (direction in ('credit', 'debit')),
+  name_key text not null,
+  other_account text not null,
+  name text not null,
+  reason text not null,
+  state text not null check (state in ('active', 'ended')),
+  salt text not null,
+  version bigint not null,
+  created_at bigint not null,
+  updated_at bigint not null
+);
+create index line_rules_by_state on line_rules (state, id);
+
 -- How CSV exports of an account are read, as the bookkeeper confirmed it.
 create table csv_layouts (
   id text /*postgres collate "C" */ primary key,

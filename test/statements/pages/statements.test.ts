@@ -5,7 +5,7 @@ import { request } from 'node:http';
 import { before, test } from 'node:test';
 import { creditorReference } from '../../../src/payments/methods/transfer/creditor-reference.ts';
 import { findPayment } from '../../../src/payments/queries.ts';
-import { listLines } from '../../../src/statements/line-queries.ts';
+import { findLine, listLines } from '../../../src/statements/line-queries.ts';
 import { ACCOUNT, camt, type Entry, TRANSFERS, today } from '../../support/camt.ts';
 import { type Client, formOf, MANY_SIGN_INS, signIn } from '../../support/console.ts';
 import { FROM_OUR_PAGE } from '../../support/customer.ts';
@@ -137,7 +137,8 @@ test('a line with something odd is accepted on its page; it is matched or approv
     line.body,
     /Likely[\s\S]*EUR 1\.00 less arrived than was asked for\.[\s\S]*The line carries the transfer reference/,
   );
-  const payment = await ana.send(line, {}, 'Match, decide later');
+  assert.match((await ana.send(line, {}, 'Match, decide later')).body, /Matched: €80\.00/);
+  const payment = await look(ana, `/payments/${odd.id}`);
   assert.match(payment.body, /€80\.00 stands on the bank statement of .*: €1\.00 less than was asked for/);
   assert.equal(await statusOf(odd.id), 'requires_review');
   const queued = async (query: string) => (await look(ana, `/queue${query}`)).text.includes(odd.id);
@@ -218,6 +219,88 @@ test('a search finds lines by reference, a part of one, payer, account, amount a
   assert.deepEqual(strictly(page.text).faults, []);
 });
 
+test('several open lines are ignored with one reason, or are together the money of one payment, and the next line follows', async () => {
+  const halves = await paid(61, { amount: '30.00' });
+  const rents = ['RENT1', 'RENT2'].map((bank, i) => ({
+    amount: `90${i}.00`,
+    bank,
+    text: 'Rent',
+    day: today(),
+  }));
+  const rest = { ...halves.entry, amount: '31.00', bank: 'HALF2' };
+  const waits = { amount: '5.00', bank: 'WAITS', text: 'Not booked', status: 'PDNG' as const, day: today() };
+  await upload(ana, { 'several.xml': camt([...rents, halves.entry, rest, waits], { number: '61' }) });
+  const send = async (banks: string[], fields: Record<string, string>) => {
+    const { action, values } = formOf(await look(ana, '/statements'), 'Ignore the ticked lines');
+    const others = Object.entries(values).filter(([name]) => !name.startsWith('lin_') && name !== 'act');
+    const ids = await Promise.all(banks.map(lineIdOf));
+    return ana.post(action, {
+      ...Object.fromEntries([...others, ...ids.map((id) => [id, 'yes'])]),
+      ...fields,
+    });
+  };
+  const stateOf = async (bank: string) =>
+    (await findLine(harness.service.database, await lineIdOf(bank)))!.state;
+  assert.match((await send([], { act: 'ignore', reason: 'Rent' })).body, /Tick at least one line/);
+  assert.match((await send(['RENT1'], { act: 'ignore', reason: '' })).body, /Say why no payment is meant/);
+  assert.equal(await stateOf('RENT1'), 'open');
+  const ignored = await send(['RENT1', 'RENT2'], { act: 'ignore', reason: 'Rent of the house' });
+  assert.match(ignored.body, /Ignored: 2 lines\./);
+  assert.deepEqual([await stateOf('RENT1'), await stateOf('RENT2')], ['ignored', 'ignored']);
+  assert.match((await send(['RENT1'], { act: 'ignore', reason: 'Again' })).body, /Left, .*: 1\./);
+  assert.match((await send([halves.entry.bank!], { payment: 'nobody' })).body, /No payment was found/);
+  const together = await send([halves.entry.bank!, 'HALF2'], { act: 'together', payment: halves.id });
+  assert.match(together.body, /Matched with one payment: 2 lines\./);
+  assert.match(
+    (await look(ana, `/payments/${halves.id}`)).body,
+    /€61\.00 stands on the bank statement of .*: exactly/,
+  );
+  const pending = await look(ana, `/statements/lines/${await lineIdOf('WAITS')}`);
+  assert.match(pending.body, /The bank has not booked it yet/);
+  assert.deepEqual(
+    pending.forms.filter(({ button }) => button?.includes('gnore')),
+    [],
+  );
+});
+
+test('a rule ignores lines of a name and an account that are open and that come in, until it is ended', async () => {
+  const of = (bank: string, more: Partial<Entry> = {}): Entry => ({
+    ...{
+      amount: '12.00',
+      bank,
+      name: 'PAYPAL EUROPE',
+      iban: 'NL86INGB0002445588',
+      text: 'Payout',
+      day: today(),
+    },
+    ...more,
+  });
+  const stateOf = async (bank: string) =>
+    (await findLine(harness.service.database, await lineIdOf(bank)))!.state;
+  const first = [of('P1'), of('P2', { name: 'Paypal Europe' }), of('P3', { name: 'PayPal Asia' })];
+  await upload(ana, { 'p.xml': camt(first, { number: '65' }) });
+  const line = await look(ana, `/statements/lines/${await lineIdOf('P1')}`);
+  await ana.send(line, { reason: 'Payouts are booked elsewhere', always: 'yes' }, 'Ignore the line');
+  assert.deepEqual(
+    [await stateOf('P1'), await stateOf('P2'), await stateOf('P3')],
+    ['ignored', 'ignored', 'open'],
+  );
+  const { entry } = await paid(66);
+  const second = [of('P4'), of('P5', { direction: 'DBIT' }), of('P6', { text: entry.text! })];
+  await upload(ana, { 'q.xml': camt(second, { number: '66' }) });
+  assert.deepEqual(
+    [await stateOf('P4'), await stateOf('P5'), await stateOf('P6')],
+    ['ignored', 'open', 'open'],
+    'money out and money with the reference of a payment stay open',
+  );
+  const rules = await look(ana, '/statements/rules');
+  assert.match(rules.body, /PAYPAL EUROPE[\s\S]*Payouts are booked elsewhere/);
+  await ana.send(rules, {}, 'End');
+  assert.match((await look(ana, '/statements/rules')).body, /There are no rules\./);
+  await upload(ana, { 'r.xml': camt([of('P7')], { number: '67' }) });
+  assert.deepEqual([await stateOf('P7'), await stateOf('P4')], ['open', 'ignored']);
+});
+
 test('one transfer for two payments is matched with both on a page that lists them, and taken back', async () => {
   const [one, two] = [await paid(31), await paid(32, {}, { merchant_reference: 'ORDER-<32>' })];
   const entry = { ...one.entry, amount: '63.00', text: `${one.entry.text} ${two.entry.text}` };
@@ -226,7 +309,8 @@ test('one transfer for two payments is matched with both on a page that lists th
   const page = await look(ana, path);
   assert.match(page.body, /The transfer names 2 payments, which come to its amount\./);
   assert.match(page.body, /ORDER-<32>[\s\S]*€32\.00[\s\S]*Match with these 2 payments €63\.00/);
-  const split = await ana.send(page, {}, 'Match with these 2 payments');
+  await ana.send(page, {}, 'Match with these 2 payments');
+  const split = await look(ana, path);
   assert.match(split.body, /It is the money of several payments:[\s\S]*€31\.00 → this payment[\s\S]*€32\.00/);
   for (const { id } of [one, two]) assert.equal(await statusOf(id), 'requires_review');
   const story = (await look(ana, `/payments/${two.id}`)).body;
