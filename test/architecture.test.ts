@@ -236,6 +236,14 @@ test('only lib/moments.ts writes days and clock times for people, and only lib/t
   );
 });
 
+test('sentences of commands have no instants for programs', () => {
+  const instants = linesWith(sources, /`[^`]*\$\{formatTimestamp\(/);
+  assert.deepEqual(
+    instants.filter((line) => line.startsWith('src/operate/commands/') && !/backup-folder/.test(line)),
+    [],
+  );
+});
+
 /** Folders of tests that stand for no folder of `src/`. */
 const OTHER_TESTS = ['campaigns', 'examples', 'operating', 'security', 'specification', 'support'];
 

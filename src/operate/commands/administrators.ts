@@ -13,6 +13,7 @@ import { codesLeft } from '../../administrators/recovery-codes.ts';
 import { setUpUrl } from '../../administrators/set-up.ts';
 import { listTokens } from '../../administrators/token.ts';
 import { counted } from '../../lib/counted.ts';
+import { type Moments, momentsIn } from '../../lib/moments.ts';
 import { formatTimestamp, systemClock, timestampOrNull } from '../../lib/time.ts';
 import type { Configuration } from '../config.ts';
 import { placesOf } from '../settings/places.ts';
@@ -118,7 +119,7 @@ function linkPrinted(
     json: { id, email, name, role, setup_url: url, setup_expires_at },
     text: url,
     aside: `${name} (${email}, ${role}) ${what.endsWith('.') ? what : `${what}.`}
-The link works once, until ${setup_expires_at}, and is shown only this once.
+The link works once, until ${momentsIn(configuration.time_zone).moment(administrator.setup_expires_at!)}, and is shown only this once.
 Next: open it, or send it to them: it asks for a password and a second factor. If it is too late:
   counterfoil administrators reset ${email}${assumed(configuration)}`,
   };
@@ -158,7 +159,7 @@ function shown(administrator: Administrator, passkeys: number) {
   };
 }
 
-async function list({ database }: Store) {
+async function list({ configuration, database }: Store) {
   const passkeys = new Map(
     (await countPasskeys(database)).map(({ administrator_id, count }) => [administrator_id, count]),
   );
@@ -170,18 +171,18 @@ async function list({ database }: Store) {
     one.name,
     one.role,
     one.state,
-    toldProofs(one),
+    toldProofs(one, momentsIn(configuration.time_zone)),
   ];
   return listed('administrators', everybody, none, cells);
 }
 
-function toldProofs(one: ReturnType<typeof shown>): string {
+function toldProofs(one: ReturnType<typeof shown>, words: Moments): string {
   const { state, setup_expires_at } = one;
   if (state === 'not set up') {
     const isOver = setup_expires_at === null || Date.parse(setup_expires_at) <= systemClock.now();
     return isOver
       ? `the link is too old: counterfoil administrators reset ${one.email}`
-      : `link until ${setup_expires_at}`;
+      : `link until ${words.moment(Date.parse(setup_expires_at))}`;
   }
   const parts = [
     ...(one.authenticator_app ? ['authenticator app'] : []),

@@ -12,7 +12,8 @@ import { keepVerification } from '../../journal/last-verification.ts';
 import type { Acknowledgement, RowFault } from '../../journal/row-fault.ts';
 import { HistoryBroken, type Verification, verifyHistory } from '../../journal/verify.ts';
 import { counted } from '../../lib/counted.ts';
-import { formatTimestamp, systemClock } from '../../lib/time.ts';
+import { momentsIn } from '../../lib/moments.ts';
+import { systemClock } from '../../lib/time.ts';
 import { ROW_CHECKS } from '../checks/row-checks.ts';
 import { parseEntry } from './arguments.ts';
 import { configured, databaseShown, withDatabase } from './store.ts';
@@ -88,7 +89,7 @@ async function verify(options: VerifyCommandOptions): Promise<void> {
     console.log(
       json
         ? JSON.stringify({ verified: true, ...result, acknowledgements, ...(copy && { other_key }) })
-        : told(result, other_key) + toldKnown(acknowledgements),
+        : told(result, other_key) + toldKnown(acknowledgements, configuration.time_zone),
     );
   } catch (error) {
     if (!(error instanceof HistoryBroken)) throw error;
@@ -103,7 +104,7 @@ async function verify(options: VerifyCommandOptions): Promise<void> {
             ...{ verified: false, problem, entry, seal, subject, ...pair },
             ...{ rows, faults: faults.map(shownFault), acknowledgements },
           })
-        : `Broken${entry === null ? '' : ` at entry ${entry}`}: ${problem}.${pair ? toldPair(pair) : ''}${toldRows(rows, faults)}${toldKnown(acknowledgements)}`,
+        : `Broken${entry === null ? '' : ` at entry ${entry}`}: ${problem}.${pair ? toldPair(pair) : ''}${toldRows(rows, faults)}${toldKnown(acknowledgements, configuration.time_zone)}`,
     );
     process.exitCode = 1;
   }
@@ -146,11 +147,11 @@ function toldRows(rows: number, [, ...faults]: readonly RowFault[]): string {
 }
 
 /** The faults that an operator acknowledged. Every verification reports them. Empty if there are none. */
-function toldKnown(acknowledgements: readonly Acknowledgement[]): string {
+function toldKnown(acknowledgements: readonly Acknowledgement[], timeZone: string): string {
   if (acknowledgements.length === 0) return '';
   const lines = acknowledgements.map(
     ({ entry, at, subject, fault, reason }) =>
-      `  entry ${entry}, ${formatTimestamp(at)}: ${subject} (${fault}), ${JSON.stringify(reason)}`,
+      `  entry ${entry}, ${momentsIn(timeZone).moment(at)}: ${subject} (${fault}), ${JSON.stringify(reason)}`,
   );
   return `\nKnown: ${counted(acknowledgements.length, 'fault')} acknowledged.\n${lines.join('\n')}`;
 }

@@ -1,5 +1,6 @@
 // counterfoil invites: links to register as a merchant, each for one use.
 import type { Command } from 'commander';
+import { momentsIn } from '../../lib/moments.ts';
 import { formatTimestamp, systemClock, timestampOrNull } from '../../lib/time.ts';
 import {
   createInvite,
@@ -68,7 +69,7 @@ async function create({ configuration, journal }: Store, options: CreateOptions)
   return {
     json: { link, code, id, mode, note, expires_at },
     text: link,
-    aside: `Invitation ${id} makes one merchant with a ${mode} key, until ${expires_at}.
+    aside: `Invitation ${id} makes one merchant with a ${mode} key, until ${momentsIn(configuration.time_zone).moment(row.expires_at)}.
 Copy the link now: it is shown only this once. It works for anyone, so send it by a way that you trust.${hints}
 To end it: counterfoil invites revoke ${id}`,
   };
@@ -90,7 +91,7 @@ function stateOf(
   return expires_at <= now ? 'expired' : 'open';
 }
 
-async function list({ database }: Store) {
+async function list({ configuration, database }: Store) {
   const now = systemClock.now();
   const invites = (await listInvites(database)).map((one) => ({
     id: one.id,
@@ -103,12 +104,14 @@ async function list({ database }: Store) {
     used_at: timestampOrNull(one.used_at),
     revoked_at: timestampOrNull(one.revoked_at),
   }));
+  const words = momentsIn(configuration.time_zone);
+  const at = (instant: string | null) => (instant === null ? '' : words.moment(Date.parse(instant)));
   const state = (one: (typeof invites)[number]) =>
     ({
-      open: `open until ${one.expires_at}`,
-      used: `used by ${one.merchant_id} on ${one.used_at}`,
-      revoked: `revoked ${one.revoked_at}`,
-      expired: `expired ${one.expires_at}`,
+      open: `open until ${at(one.expires_at)}`,
+      used: `used by ${one.merchant_id} on ${at(one.used_at)}`,
+      revoked: `revoked ${at(one.revoked_at)}`,
+      expired: `expired ${at(one.expires_at)}`,
     })[one.state];
   const none = 'There are no invitations. Make one: counterfoil invites create --note "Corner Shop"';
   return listed('invites', invites, none, (one) => [one.id, one.mode, one.note ?? '', state(one)]);

@@ -1,7 +1,8 @@
 // What counterfoil keys does with keys that there are: replaces one, ends one, and those that were made with it.
 import { counted } from '../../lib/counted.ts';
+import { type Moments, momentsIn } from '../../lib/moments.ts';
 import { editDistance } from '../../lib/text.ts';
-import { DAY_MS, formatTimestamp, systemClock, timestampOrNull } from '../../lib/time.ts';
+import { DAY_MS, systemClock, timestampOrNull } from '../../lib/time.ts';
 import { changeKeys, OVERLAPS_MS, type Overlap, revokeKey, rotateKey } from '../../merchants/api-keys.ts';
 import type { Directory } from '../../merchants/directory.ts';
 import { keyById } from '../../merchants/follow.ts';
@@ -61,14 +62,20 @@ export async function rotate(store: Store, id: string, options: { overlap: Overl
     text: key,
     aside: `Key ${row.id} takes the place of ${id}, for ${mode} payments of ${nameOf(merchant_id, directory)}.
 Copy it now: it is shown only this once. The store holds its digest. It works already, at a running server too.
-${afterRotation(old, made, usedWhen(used, now), now)}`,
+${afterRotation(old, made, usedWhen(used, now), now, momentsIn(store.configuration.time_zone))}`,
   };
 }
 
 /** What is left to do once a key was rotated: with an overlap to wait for the last use of the old one, without to look for others. */
-function afterRotation(old: StoredKey, made: readonly StoredKey[], used: string, now: number): string {
+function afterRotation(
+  old: StoredKey,
+  made: readonly StoredKey[],
+  used: string,
+  now: number,
+  words: Moments,
+): string {
   if (old.expires_at! > now)
-    return `The old key works until ${formatTimestamp(old.expires_at!)}; it was ${used}.
+    return `The old key works until ${words.moment(old.expires_at!)}; it was ${used}.
 Next: put the new key where the old one is used, and see with counterfoil keys list that the old one is used no more.`;
   const ended = `The old key is refused within a second; it was ${used}. Put the new one where it was used.`;
   return made.length === 0 ? ended : `${ended}\n${leftBehind(made)}\n${endThem(old.id)}`;

@@ -1,6 +1,7 @@
 // counterfoil merchants: lists merchants, wherever they stand, suspends them, limits them, and takes them over from the configuration.
 import { Argument, type Command, InvalidArgumentError } from 'commander';
 import { counted } from '../../lib/counted.ts';
+import { type Moments, momentsIn } from '../../lib/moments.ts';
 import { formatTimestamp, systemClock, timestampOrNull } from '../../lib/time.ts';
 import { type ActiveOrNot, MERCHANT_ACTS } from '../../merchants/acts.ts';
 import type { Directory, KnownMerchant } from '../../merchants/directory.ts';
@@ -129,7 +130,10 @@ async function show({ configuration, database }: Store, wanted: string) {
     limits: known?.limits ?? {},
     suspensions: changesOf(stored).map(({ at, ...rest }) => ({ ...rest, at: formatTimestamp(at) })),
   };
-  return { json: { merchant }, text: sheetOf(merchant, stored).join('\n') };
+  return {
+    json: { merchant },
+    text: sheetOf(merchant, stored, momentsIn(configuration.time_zone)).join('\n'),
+  };
 }
 
 type Told = Partial<ReturnType<typeof described>> & {
@@ -143,7 +147,7 @@ type Told = Partial<ReturnType<typeof described>> & {
 };
 
 /** One merchant in lines; what has nothing to say is left out. */
-function sheetOf(told: Told, stored: StoredMerchant | undefined): string[] {
+function sheetOf(told: Told, stored: StoredMerchant | undefined, words: Moments): string[] {
   const { writes_per_second: writes, reads_per_second: reads } = told.limits;
   const facts: [string, string | null | undefined | false][] = [
     ['id', told.id],
@@ -154,7 +158,10 @@ function sheetOf(told: Told, stored: StoredMerchant | undefined): string[] {
     ['e-mail', stored?.email],
     ['website', told.website],
     ['support', told.support],
-    [stored?.email ? 'registered' : 'in the store since', told.created_at],
+    [
+      stored?.email ? 'registered' : 'in the store since',
+      told.created_at && words.moment(Date.parse(told.created_at)),
+    ],
     [
       'limits',
       [writes && `${writes} writes a second`, reads && `${reads} reads a second`].filter(Boolean).join(', '),
@@ -162,7 +169,7 @@ function sheetOf(told: Told, stored: StoredMerchant | undefined): string[] {
   ];
   const lines = facts.flatMap(([term, value]) => (value ? [[term, value]] : []));
   const changes = changesOf(stored).map(
-    ({ act, by, at, reason }) => `${formatTimestamp(at)}  ${act} by ${by}: ${reason.replaceAll('\n', ' ')}`,
+    ({ act, by, at, reason }) => `${words.moment(at)}  ${act} by ${by}: ${reason.replaceAll('\n', ' ')}`,
   );
   return [columns(lines), ...(changes.length > 0 ? ['', ...changes] : [])];
 }

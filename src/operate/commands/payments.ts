@@ -6,7 +6,7 @@ import { entriesOfRequest } from '../../journal/search.ts';
 import { counted } from '../../lib/counted.ts';
 import { momentsIn } from '../../lib/moments.ts';
 import { formatAmount } from '../../lib/money.ts';
-import { formatTimestamp, systemClock } from '../../lib/time.ts';
+import { systemClock } from '../../lib/time.ts';
 import { asOf, isPaymentId, PAYMENT_ID_PREFIX, type Payment, receivedMinor } from '../../payments/payment.ts';
 import { findPayment } from '../../payments/queries.ts';
 import { isPaymentAsRecorded } from '../../payments/record.ts';
@@ -55,7 +55,7 @@ async function show(which: string, options: Options): Promise<void> {
   const verified = lastVerification(configuration.storage);
   if (verified && !verified.intact)
     console.error(
-      `The verification at ${formatTimestamp(verified.at)} found that the history is not what it was: run counterfoil audit verify.`,
+      `The verification of ${momentsIn(configuration.time_zone).moment(verified.at)} found that the history is not what it was: run counterfoil audit verify.`,
     );
   await withDatabase(configuration, (database) =>
     database.snapshot(async (view) => {

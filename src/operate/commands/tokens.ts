@@ -9,6 +9,7 @@ import {
   TOKEN_DAYS,
   TOKEN_DAYS_MAXIMUM,
 } from '../../administrators/token.ts';
+import { momentsIn } from '../../lib/moments.ts';
 import { formatTimestamp, systemClock, timestampOrNull } from '../../lib/time.ts';
 import { parseDays, parseEmail } from './arguments.ts';
 import { listed, named, OPERATOR, onStore, type Store, type StoreOptions } from './store.ts';
@@ -58,7 +59,7 @@ interface CreateOptions extends StoreOptions {
   expiresInDays: number;
 }
 
-async function create({ database, journal }: Store, options: CreateOptions) {
+async function create({ configuration, database, journal }: Store, options: CreateOptions) {
   const owner = await named(database, options.email);
   const wanted = {
     ...{ administratorId: owner.id, role: options.role, name: options.name, days: options.expiresInDays },
@@ -69,13 +70,13 @@ async function create({ database, journal }: Store, options: CreateOptions) {
   return {
     json: { token: made.token, id, email: owner.email, role, name, expires_at },
     text: made.token,
-    aside: `Token ${id} acts for ${owner.name} (${owner.email}) as ${role} until ${expires_at}.
+    aside: `Token ${id} acts for ${owner.name} (${owner.email}) as ${role} until ${momentsIn(configuration.time_zone).moment(made.row.expires_at)}.
 Copy it now: it is shown only this once. The store holds its digest.
 Next: send it as Authorization: Bearer … to /admin. To end it: counterfoil administrators token revoke ${id}`,
   };
 }
 
-async function list({ database }: Store) {
+async function list({ configuration, database }: Store) {
   const now = systemClock.now();
   const tokens = (await listTokens(database)).map((one) => ({
     id: one.id,
@@ -94,22 +95,26 @@ async function list({ database }: Store) {
     expires_at: formatTimestamp(one.expires_at),
     revoked_at: timestampOrNull(one.revoked_at),
   }));
+  const words = momentsIn(configuration.time_zone);
+  const at = (instant: string | null) => (instant === null ? '' : words.moment(Date.parse(instant)));
   const state = (one: (typeof tokens)[number]) =>
     ({
-      active: `until ${one.expires_at}`,
-      expired: `expired ${one.expires_at}`,
-      revoked: `revoked ${one.revoked_at}`,
+      active: `until ${at(one.expires_at)}`,
+      expired: `expired ${at(one.expires_at)}`,
+      revoked: `revoked ${at(one.revoked_at)}`,
       stopped: `stopped: ${one.email} is disabled`,
     })[one.state]!;
   const none = 'There are no tokens. Make one: counterfoil administrators token create --help';
   return listed('tokens', tokens, none, (one) => [one.id, one.email, one.role, one.name, state(one)]);
 }
 
-async function revoke({ database, journal }: Store, id: string) {
+async function revoke({ configuration, database, journal }: Store, id: string) {
   const found = (await listTokens(database)).find((one) => one.id === id);
   if (!found) throw new Failure(`there is no token ${id}; counterfoil administrators token list shows all`);
   if (found.revoked_at !== null)
-    throw new Failure(`the token ${id} was revoked already, on ${formatTimestamp(found.revoked_at)}`);
+    throw new Failure(
+      `the token ${id} was revoked already, on ${momentsIn(configuration.time_zone).moment(found.revoked_at)}`,
+    );
   const { name } = await journal.commit((transaction) => revokeToken(transaction, id, OPERATOR), id);
   return { json: { id, revoked: true }, text: `Revoked ${id} (${name}).` };
 }

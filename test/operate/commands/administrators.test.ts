@@ -92,7 +92,10 @@ for (const engine of ENGINES) {
         stdout,
         /^boss@example\.org +Boss +administrator +active +authenticator app, 10 recovery codes$/m,
       );
-      assert.match(stdout, /^ana@example\.org +Ana Example +administrator +not set up +link until 20/m);
+      assert.match(
+        stdout,
+        /^ana@example\.org +Ana Example +administrator +not set up +link until \d+ \w+ 20.* UTC/m,
+      );
       const listed = await administrators('list', '--json');
       for (const secret of [boss.totpSecret, boss.administrator.password!, boss.administrator.salt])
         assert.ok(!listed.stdout.includes(secret));
@@ -169,10 +172,13 @@ for (const engine of ENGINES) {
       );
       await pause(120);
       assert.equal((await findTokenPrincipal(harness.service.database, token, now())).principal, undefined);
-      assert.match((await administrators('token', 'list')).stdout, /Nightly export +revoked 20/);
+      assert.match(
+        (await administrators('token', 'list')).stdout,
+        /Nightly export +revoked \d+ \w+ 20.* UTC/,
+      );
       assert.match(
         (await administrators('token', 'revoke', id!)).stderr,
-        /the token tok_\w+ was revoked already, on 20/,
+        /the token tok_\w+ was revoked already, on \d+ \w+ 20.* UTC/,
       );
       const long = await administrators('token', 'create', ...args, '--expires-in-days', '401');
       assert.deepEqual([long.code, long.stdout], [2, '']);

@@ -49,7 +49,7 @@ describe('invites', () => {
     assert.match(stdout, /^http:\/\/127\.0\.0\.1:\d+\/register\?invite=cfi_[0-9A-Za-z]{49}\n$/);
     assert.match(
       stderr,
-      /^\nInvitation inv_\w{36} makes one merchant with a test key, until \d{4}-.*\+00:00\.\n/,
+      /^\nInvitation inv_\w{36} makes one merchant with a test key, until \d+ \w+ \d{4}, \d\d:\d\d UTC\.\n/,
     );
     const invite = stdout.trim().split('=')[1]!;
     assert.ok(!stderr.includes(invite));
@@ -82,7 +82,7 @@ describe('invites', () => {
     assert.doesNotMatch(text, /cfi_/);
     assert.match(
       text,
-      /^inv_\w+ {2}test {2} {13}revoked \S+\ninv_\w+ {2}test {2}Corner Shop {2}used by mer_\w+ on \S+\n$/,
+      /^inv_\w+ {2}test {2} {13}revoked \d+ .* UTC\ninv_\w+ {2}test {2}Corner Shop {2}used by mer_\w+ on \d+ .* UTC\n$/,
     );
   });
 });

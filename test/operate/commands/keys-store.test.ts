@@ -135,7 +135,10 @@ describe('keys of the store', () => {
     const key = stdout.trim();
     await isAnswered(key, 200);
     assert.equal(await status(firstKey), 200);
-    assert.match(stderr, /The old key works until 20.*; it was last used (under )?\d+ min ago\.\nNext: /);
+    assert.match(
+      stderr,
+      /The old key works until \d+ \w+ 20.* UTC; it was last used (under )?\d+ min ago\.\nNext: /,
+    );
     const again = await keys('rotate', idOf(firstKey));
     assert.deepEqual([again.code, again.stdout], [1, '']);
     assert.equal(again.stderr, `counterfoil: the key was rotated already: ${idOf(key)} replaces it\n`);
