@@ -67,10 +67,11 @@ async function create({ configuration, database, journal }: Store, options: Crea
   const made = await journal.commit((transaction) => createToken(transaction, wanted, OPERATOR));
   const { id, role, name } = made.row;
   const expires_at = formatTimestamp(made.row.expires_at);
+  const until = momentsIn(configuration.time_zone).moment(made.row.expires_at);
   return {
     json: { token: made.token, id, email: owner.email, role, name, expires_at },
     text: made.token,
-    aside: `Token ${id} acts for ${owner.name} (${owner.email}) as ${role} until ${momentsIn(configuration.time_zone).moment(made.row.expires_at)}.
+    aside: `Token ${id} acts for ${owner.name} (${owner.email}) as ${role} until ${until}.
 Copy it now: it is shown only this once. The store holds its digest.
 Next: send it as Authorization: Bearer … to /admin. To end it: counterfoil administrators token revoke ${id}`,
   };
