@@ -26,6 +26,19 @@ test('the style weighs at most 10 KB.', () => {
   assert.ok(css > KB && css <= CSS, `${css} bytes`);
 });
 
+test('the style goes out packed to whoever takes that, and as it is to others.', async () => {
+  const url = new URL(`/${stylesheet.name}`, stage.harness.origin);
+  for (const [accepted, encoding] of [
+    ['gzip, br', 'gzip'],
+    ['identity', null],
+  ] as const) {
+    const answer = await fetch(url, { headers: { 'accept-encoding': accepted } });
+    assert.equal(answer.headers.get('content-encoding'), encoding);
+    assert.equal(answer.headers.get('vary'), 'accept-encoding');
+    assert.equal(await answer.text(), stylesheet.content.toString());
+  }
+});
+
 for (const language of ['en', 'hi'])
   test(`every page to pay on weighs at most 12 KB, and 20 KB with its style: ${language}.`, async () => {
     const css = weight(stylesheet.content);

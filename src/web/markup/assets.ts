@@ -1,6 +1,7 @@
 // What pages load besides themselves: read once, named by its content, so that it may be kept for ever.
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { sha256 } from '../../lib/secrets.ts';
 
 export interface Asset {
@@ -8,12 +9,15 @@ export interface Asset {
   name: string;
   type: string;
   content: Buffer;
+  /** The same with gzip, where that is smaller. */
+  packed?: Buffer | undefined;
 }
 
 /** `content` as the asset `name`, such as `icon.svg`. */
 function named(name: string, type: string, content: Buffer): Asset {
   const [stem, ending] = name.split(/\.(?=\w+$)/);
-  return { name: `assets/${stem}.${sha256(content).slice(0, 12)}.${ending}`, type, content };
+  const packed = /^(text|image\/svg)/.test(type) ? gzipSync(content, { level: 9 }) : undefined;
+  return { name: `assets/${stem}.${sha256(content).slice(0, 12)}.${ending}`, type, content, packed };
 }
 
 /** The asset in `file`. Throws the system's error where it is missing. */

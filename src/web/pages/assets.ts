@@ -12,10 +12,14 @@ export function serveAssets(
   { log, clock }: { log: Logger; clock: Clock },
   assets: readonly Asset[],
 ): void {
-  for (const { name, type, content } of assets) {
-    app.get(`/${name}`, (_request, reply) =>
-      reply.headers({ ...ASSET_HEADERS, 'content-type': type }).send(content),
-    );
+  for (const { name, type, content, packed } of assets) {
+    app.get(`/${name}`, (request, reply) => {
+      reply.headers({ ...ASSET_HEADERS, 'content-type': type });
+      if (!packed) return reply.send(content);
+      reply.header('vary', 'accept-encoding');
+      const isPacked = /\bgzip\b/.test(String(request.headers['accept-encoding']));
+      return isPacked ? reply.header('content-encoding', 'gzip').send(packed) : reply.send(content);
+    });
   }
   app.get<{ Params: { '*': string } }>('/assets/*', (request, reply) => {
     const found = coloursNamed(`assets/${request.params['*']}`);
