@@ -1,5 +1,5 @@
-// Takes the pictures of docs/images: the customer's pages, registration and the console's as a browser shows them.
-import { mkdirSync, writeFileSync } from 'node:fs';
+// Takes the pictures of docs/images, the customer's pages, registration and the console's as a browser shows them, and writes docs/pictures.md.
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { newPage, type Stage, show, startStage } from '../test/support/browser.ts';
@@ -11,7 +11,7 @@ import { startReviewDay } from './pictures/review-day.ts';
 const folder = fileURLToPath(new URL('../docs/images/', import.meta.url));
 /** A picture of a page needs no more; one of more shows something else. */
 const BYTES_MAXIMUM = 120 * 1024;
-const WIDE = 960;
+const WIDE = 1120;
 const PHONE = 390;
 const REGISTRATION = 'registration-key';
 
@@ -25,7 +25,7 @@ interface Picture {
 
 const PICTURES: readonly Picture[] = [
   { name: 'pending', scene: 'pending, several methods', width: WIDE },
-  { name: 'phone', scene: 'pending, test card', width: PHONE },
+  { name: 'phone', scene: 'pending, transfer in EUR', width: PHONE },
   { name: 'dark', scene: 'pending, several methods', width: WIDE, colorScheme: 'dark' },
   { name: 'arabic', scene: 'pending, several methods', width: WIDE, language: 'ar' },
   { name: 'transfer', scene: 'pending, transfer in EUR', width: WIDE },
@@ -59,6 +59,21 @@ try {
   }
 } finally {
   await stage.close();
+}
+
+writeFileSync(new URL('../docs/pictures.md', import.meta.url), pageOfPictures());
+
+/** A page with all pictures, each under its name. */
+function pageOfPictures(): string {
+  const names = readdirSync(folder)
+    .filter((name) => name.endsWith('.png'))
+    .map((name) => name.replace('.png', ''))
+    .sort();
+  const parts = names.map((name) => {
+    const title = name.replaceAll('-', ' ').replace(/^./, (first) => first.toUpperCase());
+    return `## ${title}\n\n![${title}](images/${name}.png)\n`;
+  });
+  return `# Pictures\n\n\`npm run screenshots\` takes them from the running program.\n\n${parts.join('\n')}`;
 }
 
 async function keep(painter: Page, name: string, taken: Buffer): Promise<void> {
