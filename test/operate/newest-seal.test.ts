@@ -4,19 +4,30 @@ import { copyFileSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import pg from 'pg';
 import { knownSeal } from '../../src/journal/known-seal.ts';
 import { run } from '../support/command.ts';
 import { KEY, writeConfiguration } from '../support/harness.ts';
 import { type ServerProcess, startServerProcess } from '../support/server-process.ts';
+import { ENGINES, type Engine, temporaryStore } from '../support/stores.ts';
 import { eventually } from '../support/waiting.ts';
 
 const FILE = 'counterfoil.sqlite';
 
-test('a stale copy is refused after a kill, and taken once that is recorded', async () => {
-  const storage = mkdtempSync(join(tmpdir(), 'counterfoil-seal-'));
+for (const engine of ENGINES)
+  test(`on ${engine}, a stale copy is refused after a kill, and taken once that is recorded`, () =>
+    stale(engine));
+
+async function stale(engine: Engine): Promise<void> {
+  const store = await temporaryStore(engine);
+  const { storage, database_url } = store;
   const aside = mkdtempSync(join(tmpdir(), 'counterfoil-aside-'));
-  const config = writeConfiguration({ storage, database_url: null } as never);
-  const env = { COUNTERFOIL_CONFIG: config, COUNTERFOIL_STORAGE: storage };
+  const config = writeConfiguration(store);
+  const env = {
+    ...{ COUNTERFOIL_CONFIG: config, COUNTERFOIL_STORAGE: storage },
+    ...(database_url !== null && { DATABASE_URL: database_url }),
+  };
+  const start = () => startServerProcess({ config, port: 0, storage, database_url });
   let server: ServerProcess | undefined;
   const create = async () => {
     const response = await fetch(`${server!.origin}/v1/payments`, {
@@ -27,35 +38,50 @@ test('a stale copy is refused after a kill, and taken once that is recorded', as
     assert.equal(response.status, 201);
   };
   try {
-    server = await startServerProcess({ config, port: 0, storage });
+    server = await start();
     await create();
     await server.end('SIGTERM');
-    copyFileSync(join(storage, FILE), join(aside, FILE));
+    if (database_url === null) copyFileSync(join(storage, FILE), join(aside, FILE));
+    else await onServer(database_url, (name) => [`create database ${name}_aside template ${name}`]);
     const before = knownSeal(storage)!.number;
 
-    server = await startServerProcess({ config, port: 0, storage });
+    server = await start();
     await create();
     await create();
     // The seal of the last one, within a second and without a stop in order.
     await eventually(() => knownSeal(storage)!.number >= before + 2);
     await server.end('SIGKILL');
-    for (const name of readdirSync(storage)) if (name.startsWith(FILE)) rmSync(join(storage, name));
-    copyFileSync(join(aside, FILE), join(storage, FILE));
+    if (database_url === null) {
+      for (const name of readdirSync(storage)) if (name.startsWith(FILE)) rmSync(join(storage, name));
+      copyFileSync(join(aside, FILE), join(storage, FILE));
+    } else {
+      // As a standby that was behind and is promoted in its place.
+      await onServer(database_url, (name) => [
+        `drop database ${name} with (force)`,
+        `alter database ${name}_aside rename to ${name}`,
+      ]);
+    }
 
-    await assert.rejects(
-      startServerProcess({ config, port: 0, storage }),
-      /exited with 78: .*this node had acknowledged/,
-    );
+    await assert.rejects(start(), /exited with 78: .*this node had acknowledged/);
     const doctor = await run(['doctor'], { env });
     const [, , first] = doctor.stdout.split('\n');
     assert.match(first!, /failed +Vouched history/);
     const restored = await run(['audit', 'restored'], { env });
     assert.equal(restored.code, 0, restored.stderr);
-    server = await startServerProcess({ config, port: 0, storage });
+    server = await start();
     await create();
     assert.equal((await run(['audit', 'verify'], { env })).code, 0);
   } finally {
     await server?.end('SIGKILL');
-    for (const folder of [storage, aside]) rmSync(folder, { recursive: true, force: true });
+    rmSync(aside, { recursive: true, force: true });
+    await store.drop();
   }
-});
+}
+
+/** Runs statements about the database of an address, from another database of its server. */
+async function onServer(url: string, statements: (name: string) => readonly string[]): Promise<void> {
+  const client = new pg.Client(Object.assign(new URL(url), { pathname: '/postgres' }).href);
+  await client.connect();
+  for (const statement of statements(new URL(url).pathname.slice(1))) await client.query(statement);
+  await client.end();
+}
