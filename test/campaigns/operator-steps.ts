@@ -76,6 +76,8 @@ const NAMED_BACKUP = `
 cd /var/backups/counterfoil; rm -rf 2026-11-21T041700Z
 counterfoil backup /var/backups/counterfoil
 cp -a "$(ls -d 2*Z | tail -n 1)" 2026-11-21T041700Z; cd /`;
+/** A key of the configuration file is taken out there; keys of the store are rotated by test/operate/commands/keys-store.test.ts. */
+const IN_THE_FILE = /stands in line \d+ of /;
 const KEY_ID = { key_4be2f08a51c7d936: '$key' };
 const NEW_KEY = `counterfoil keys create --merchant "Corner Shop" --live > /tmp/key 2>&1; systemctl reload counterfoil
 key=$(grep -o 'key_[0-9a-f]*' /tmp/key)`;
@@ -167,9 +169,27 @@ until curl --silent http://127.0.0.1:8080/health/ready | grep store_writable; do
     arrange: `${READY}\ncd /tmp; openssl req -x509 -newkey rsa:2048 -nodes -keyout privkey.pem -out fullchain.pem -subj /CN=pay.example 2>/dev/null`,
   },
   { block: 'runbook.md Somebody lost their second factor 1' },
-  { block: 'runbook.md A key leaked 1', arrange: NEW_KEY, replace: KEY_ID },
-  { lines: ['counterfoil keys revoke key_4be2f08a51c7d936 --yes'], arrange: NEW_KEY, replace: KEY_ID },
-  { block: 'runbook.md A key leaked 2', arrange: NEW_KEY, replace: KEY_ID },
+  {
+    block: 'runbook.md A key leaked 1',
+    arrange: NEW_KEY,
+    replace: KEY_ID,
+    exits: { 'counterfoil keys rotate key_4be2f08a51c7d936 --overlap 0': 1 },
+    says: IN_THE_FILE,
+  },
+  {
+    lines: ['counterfoil keys revoke key_4be2f08a51c7d936 --yes'],
+    arrange: NEW_KEY,
+    replace: KEY_ID,
+    exits: { 'counterfoil keys revoke key_4be2f08a51c7d936 --yes': 1 },
+    says: IN_THE_FILE,
+  },
+  {
+    block: 'runbook.md A key leaked 2',
+    arrange: NEW_KEY,
+    replace: KEY_ID,
+    exits: { 'counterfoil keys revoke key_4be2f08a51c7d936 --with-those-it-made --yes': 1 },
+    says: IN_THE_FILE,
+  },
   { block: 'runbook.md A merchant must be stopped 1' },
   {
     lines: [
@@ -219,7 +239,13 @@ git clone --quiet --bare . /root/counterfoil.git && git remote add origin /root/
     exits: NO_PROXY,
   },
   { block: 'runbook.md Which version is this 1', says: /^v0\.2\.0/m },
-  { block: 'upgrade.md Rotate 1', arrange: NEW_KEY, replace: KEY_ID },
+  {
+    block: 'upgrade.md Rotate 1',
+    arrange: NEW_KEY,
+    replace: KEY_ID,
+    exits: { 'counterfoil keys rotate key_4be2f08a51c7d936 --overlap 7d': 1 },
+    says: IN_THE_FILE,
+  },
   {
     block: 'upgrade.md Rotate 2',
     replace: {
