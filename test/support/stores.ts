@@ -1,6 +1,7 @@
 // Temporary stores on both engines, each gone when its test is.
+import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -19,6 +20,16 @@ export const ON_DISK = /^(tmpfs|ramfs)$/.test(fileSystemOf(tmpdir()) ?? '')
 
 /** A database of others that tests run on instead of one of their own: what several nodes serve (several-nodes.test.ts). */
 const SHARED_DATABASE = process.env.COUNTERFOIL_TEST_DATABASE;
+
+/**
+ * Every file of a folder but the configuration, a byte a character, read by another process. A process that opens and closes a file which it
+ * has in SQLite too loses SQLite's locks on it (POSIX): the next process that opens the store cuts off the index of the
+ * write-ahead log, and the first ends by SIGBUS.
+ */
+export function bytesOf(folder: string): string {
+  const files = readdirSync(folder).filter((file) => file !== 'counterfoil.yaml');
+  return execFileSync('cat', files, { cwd: folder, encoding: 'latin1', maxBuffer: 2 ** 30 });
+}
 
 export interface Store {
   engine: Engine;
