@@ -24,6 +24,7 @@ const suspend = act({
     changeMerchantState(journal, id, 'suspended', by, reason),
   isDone: ({ isSuspended }) => isSuspended,
   asks: {
+    link: phrase('Suspend…'),
     title: phrase('Suspend this merchant?'),
     lead: phrase(
       'Within a second its API keys are refused and its customers can no longer send a payment. What was sent can still be reviewed.',
@@ -49,6 +50,7 @@ const resume = act({
     changeMerchantState(journal, id, 'resumed', by, reason),
   isDone: ({ isSuspended }) => !isSuspended,
   asks: {
+    link: phrase('Resume…'),
     title: phrase('Resume this merchant?'),
     lead: phrase('Within a second its API keys work again, and its customers can pay.'),
     button: phrase('Resume the merchant'),

@@ -56,8 +56,10 @@ interface Said<T, R, F extends Takes> {
   does(journal: Journal, one: T, values: ValuesOf<F>, by: Doer): Promise<R>;
   /** Whether the thing is so already: the page asks nothing then, and counts an act that another was faster with as done. */
   isDone?(one: T): boolean;
-  /** The page that asks. */
-  asks: { title: string; lead: string; button: string; look?: 'primary' | 'danger' };
+  /** Whether the page of the thing has a link to it. Default: unless it is done. */
+  offers?(one: T): boolean;
+  /** The link on the page of the thing, and the page that asks. */
+  asks: { link: string; title: string; lead: string; button: string; look?: 'primary' | 'danger' };
   /** Its endpoint under /admin. `body` names the schema of the request, `gives` is the answer if it is not the thing itself. */
   endpoint?: {
     id: string;

@@ -20,6 +20,8 @@ import {
 
 const DAYS_MAXIMUM = DELIVERIES_KEPT_MS / DAY_MS;
 
+const isEnabled = ({ disabled_at }: Endpoint) => disabled_at === null;
+
 function saysStatus(endpoint: Endpoint) {
   const { id, status } = presentEndpoint(endpoint, undefined);
   return { json: { id, status }, text: `${id} is ${status}.` };
@@ -37,7 +39,9 @@ const disable = act({
   }),
   does: (journal, { id }: Endpoint, { reason }, by) =>
     journal.commit((transaction) => disableEndpoint(transaction, id, by.kind, by, reason), id),
+  offers: isEnabled,
   asks: {
+    link: phrase('Disable…'),
     title: phrase('Disable this endpoint?'),
     lead: phrase(
       'Nothing is sent to it until an administrator enables it. What happens meanwhile is kept, and sent then.',
@@ -64,7 +68,9 @@ const enable = act({
   may: 'administer',
   does: (journal, { id }: Endpoint, _, by) =>
     journal.commit((transaction) => enableEndpoint(transaction, id, by), id),
+  offers: (endpoint) => !isEnabled(endpoint),
   asks: {
+    link: phrase('Enable…'),
     title: phrase('Enable this endpoint?'),
     lead: phrase('It goes on where it was disabled: what happened meanwhile is sent now.'),
     button: phrase('Enable the endpoint'),
@@ -137,7 +143,9 @@ const sendAgain = act({
   takes: resendTakes,
   does: (journal, { id }: Endpoint, { what, since }, by) =>
     journal.commit((transaction) => resend(transaction, id, what, since, by), id),
+  offers: isEnabled,
   asks: {
+    link: phrase('Send again…'),
     title: phrase('Send again'),
     lead: phrase('Each event keeps its id, so that its server recognises one that it has already.'),
     button: phrase('Send again'),
@@ -171,5 +179,5 @@ export const ENDPOINT_ACTS: Acts<Endpoint> = {
   command: 'counterfoil webhooks',
   page: '/webhooks/:endpoint_id',
   admin: '/admin/webhook_endpoints/{endpoint_id}',
-  acts: [disable, enable, sendAgain],
+  acts: [sendAgain, disable, enable],
 };

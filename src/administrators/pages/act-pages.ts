@@ -3,6 +3,7 @@ import { OperationalError } from '../../lib/errors.ts';
 import { type Html, html } from '../../lib/html.ts';
 import type { Say } from '../../lib/phrases.ts';
 import { type Acts, type RoutineAct, readTyped, type Taken, takenBy } from '../../web/act.ts';
+import { may } from '../administrator.ts';
 import { choice, type Faults, field } from './parts.ts';
 import { questionPage } from './question-page.ts';
 import { type Context, form, type Outcome, page, type Route } from './route.ts';
@@ -29,6 +30,19 @@ export const actPages = <C extends Context, T extends { id: string }>(
       form<C>(path, act.may, (context) => take(context, things, act)),
     ];
   });
+
+/** Links, on the page of one thing, to the acts that make sense and that the administrator may do. */
+export function actLinks<T>(context: Context, { page: above, acts }: Acts<T>, one: T): Html[] {
+  const { address, principal, say } = context;
+  return acts
+    .filter(
+      ({ may: needed, offers, isDone }) => may(principal.role, needed) && (offers?.(one) ?? !isDone?.(one)),
+    )
+    .map(
+      ({ name, asks }) =>
+        html`<a class="secondary" href="${address(`${below(context, above)}/${name}`)}">${say.of(asks.link)}</a> `,
+    );
+}
 
 const below = ({ params }: Context, path: string) => path.replace(/:(\w+)/g, (_, name) => params[name]!);
 

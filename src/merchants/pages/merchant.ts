@@ -1,12 +1,13 @@
 // One merchant: how much it does, the keys it does it with, and whether it is suspended, which administrators change.
 import { may } from '../../administrators/administrator.ts';
+import { actLinks } from '../../administrators/pages/act-pages.ts';
 import { literal, moment, type Names, nameOf, notice, rows, said } from '../../administrators/pages/parts.ts';
 import type { Outcome } from '../../administrators/pages/route.ts';
 import { namesOf } from '../../administrators/queries.ts';
 import { OperationalError } from '../../lib/errors.ts';
 import { type Html, html } from '../../lib/html.ts';
 import { DAY_MS } from '../../lib/time.ts';
-import type { ActiveOrNot } from '../acts.ts';
+import { type ActiveOrNot, MERCHANT_ACTS } from '../acts.ts';
 import { keysAtWork } from '../list-keys.ts';
 import type { MerchantLimits } from '../merchant.ts';
 import { findMerchant } from '../queries.ts';
@@ -64,7 +65,6 @@ export async function merchantPage(context: MerchantContext): Promise<Outcome> {
   const { id, name, website, support, limits } = merchant;
   const changes = changesOf(stored);
   const names = await namesOf(database, [...new Set(changes.map(({ by }) => by))]);
-  const act = isSuspended ? 'resume' : 'suspend';
   const administers = may(principal.role, 'administer');
   const keys = await keysAtWork(database, directory, id, { now, over: KEYS_OVER_SHOWN });
   const uses = await keyUses.lastUsed(
@@ -98,11 +98,7 @@ ${rows([
 ])}
 <p class="actions"><a class="primary" href="${address('/payments', { merchant: id })}">${say`See its payments`}</a>
 <a class="secondary" href="${address('/webhooks', { merchant: id })}">${say`See its webhooks`}</a>
-${
-  administers &&
-  html`<a class="secondary"
-href="${address(`/merchants/${id}/${act}`)}">${act === 'suspend' ? say`Suspend…` : say`Resume…`}</a>`
-}</p>
+${actLinks(context, MERCHANT_ACTS, { ...merchant, isSuspended })}</p>
 <section class="block" aria-labelledby="keys-heading"><h2 id="keys-heading">${say`API keys`}</h2>
 ${keyList(context, keys, uses)}
 ${

@@ -1,5 +1,5 @@
 // Webhook endpoints of all merchants, and one of them: whether its server answers, what was sent, and what came of it.
-import { may } from '../../administrators/administrator.ts';
+import { actLinks } from '../../administrators/pages/act-pages.ts';
 import { askedOf, filterBar, filterChoice } from '../../administrators/pages/filters.ts';
 import { literal, moment, notice, rows, said } from '../../administrators/pages/parts.ts';
 import type { Outcome, Shown } from '../../administrators/pages/route.ts';
@@ -9,6 +9,7 @@ import { phrase } from '../../lib/phrases.ts';
 import { DAY_MS } from '../../lib/time.ts';
 import { MODE_NAMES } from '../../merchants/pages/merchant-key-parts.ts';
 import { pager, records } from '../../web/markup/table.ts';
+import { ENDPOINT_ACTS } from '../acts.ts';
 import { DELIVERIES_KEPT_MS, DELIVERY_STATUSES, type Delivery, type DeliveryStatus } from '../delivery.ts';
 import { listDeliveries } from '../delivery-queries.ts';
 import type { Endpoint } from '../endpoint.ts';
@@ -133,6 +134,7 @@ export async function endpointPage(context: WebhookContext): Promise<Outcome> {
   const shown = found.slice(0, DELIVERIES_SHOWN);
   const path = `${WEBHOOKS}/${endpoint.id}`;
   const states = DELIVERY_STATUSES.map((one) => [one, say.of(DELIVERY_NAMES[one])] as const);
+  const links = actLinks(context, ENDPOINT_ACTS, endpoint);
   const content = html`<p><a class="plain" href="${address(WEBHOOKS)}">${say`Webhooks`}</a></p>
 <div class="subject">
 <p>${stateStamp(context, { endpoint, failingSince })}</p>
@@ -140,7 +142,7 @@ export async function endpointPage(context: WebhookContext): Promise<Outcome> {
 </div>
 ${stateNotice(context, endpoint, failingSince)}
 ${facts(context, endpoint)}
-${actions(context, endpoint)}
+${links.length > 0 && html`<p class="actions">${links}</p>`}
 <section class="block" aria-labelledby="deliveries-heading"><h2 id="deliveries-heading">${say`Deliveries`}</h2>
 ${filterBar(context, path, asked.status === undefined ? {} : { status: asked.status }, {
   fields: filterChoice('status', say`State`, states, asked.status, faults.status),
@@ -196,18 +198,6 @@ function facts(context: WebhookContext, endpoint: Endpoint): Html {
         : null,
     ],
   ]);
-}
-
-function actions(context: WebhookContext, endpoint: Endpoint): Html | null {
-  const { address, principal, say } = context;
-  if (!may(principal.role, 'administer')) return null;
-  const link = (act: string, text: string) =>
-    html`<a class="secondary" href="${address(`${WEBHOOKS}/${endpoint.id}/${act}`)}">${text}</a> `;
-  return html`<p class="actions">${
-    endpoint.disabled_at === null
-      ? html`${link('resend', say`Send again…`)}${link('disable', say`Disable…`)}`
-      : link('enable', say`Enable…`)
-  }</p>`;
 }
 
 function deliveryTable(context: WebhookContext, deliveries: readonly Delivery[]): Html {
