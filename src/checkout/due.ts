@@ -18,7 +18,7 @@ export interface Due {
  * offer. Undefined if nothing is due, or if the customer was told nothing and no money has arrived.
  */
 export function dueOf(payment: Payment, offer: Pick<Offer, 'transferFor'>): Due | undefined {
-  const received = receivedSoFar(payment);
+  const received = receivedSoFar(payment) || (payment.received_minor ?? 0);
   const rest = payment.amount_minor - received;
   if (payment.status !== 'requires_review' || rest <= 0) return undefined;
   const isRest = received > 0;

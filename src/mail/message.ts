@@ -32,8 +32,8 @@ export interface AttemptAnswer {
 }
 
 export interface MailTransport {
-  /** Sends a letter once. Throws nothing. */
-  send(message: Message): Promise<AttemptAnswer>;
+  /** Sends a letter once, and hands each line of the conversation to `trace`. Throws nothing. */
+  send(message: Message, trace?: (line: string) => void): Promise<AttemptAnswer>;
 }
 
 /** Whether the library is handed an address. Nothing but a plain address is: no list, group, name or route. */

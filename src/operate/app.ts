@@ -15,6 +15,7 @@ import { type Clock, SECOND_MS } from '../lib/time.ts';
 import { VERSION } from '../lib/version.ts';
 import { pathOf } from '../lib/web-address.ts';
 import { DEV_MAIL_PATH } from '../mail/dev-mail.ts';
+import { linkLimit } from '../mail/link-limit.ts';
 import { mailRoutes } from '../mail/pages/public-routes.ts';
 import type { Directory } from '../merchants/directory.ts';
 import type { KeyUses } from '../merchants/key-uses.ts';
@@ -218,6 +219,7 @@ function addConsole(app: FastifyInstance, shared: Shared): void {
     countPayments: (merchantId, since, maximum) => countCreated(database, merchantId, since, maximum),
     onStatement,
     seenOnStatement,
+    limitLink: linkLimit(clock),
     verification,
     inspector: new Inspector({
       ...shared.installation,

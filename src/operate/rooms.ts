@@ -2,6 +2,7 @@
 
 import type { Route } from '../administrators/pages/route.ts';
 import { accountRoutes } from '../administrators/pages/routes.ts';
+import { type MailPageParts, mailPages } from '../mail/pages/letters.ts';
 import { MERCHANT_ACTS } from '../merchants/acts.ts';
 import type { MerchantParts } from '../merchants/pages/context.ts';
 import { merchantRoutes } from '../merchants/pages/routes.ts';
@@ -18,7 +19,7 @@ import { installationRoutes } from './pages/routes.ts';
 export const ROUTINE_ACTS: readonly Acts<never>[] = [MERCHANT_ACTS, ENDPOINT_ACTS];
 
 /** What the pages of all rooms need besides what every page works with. */
-export interface RoomParts extends StatementParts, MerchantParts, InstallationParts {}
+export interface RoomParts extends StatementParts, MerchantParts, InstallationParts, MailPageParts {}
 
 /** Every page and form of the console. */
 export function consoleRoutes(parts: RoomParts): Route[] {
@@ -27,6 +28,7 @@ export function consoleRoutes(parts: RoomParts): Route[] {
     ...statementRoutes(parts),
     ...merchantRoutes(parts),
     ...webhookRoutes(parts),
+    ...mailPages(parts),
     ...installationRoutes(parts),
     ...accountRoutes,
   ];

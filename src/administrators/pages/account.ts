@@ -90,6 +90,10 @@ ${change('/account/authenticator', row.totp_secret === null ? say`Add an app` : 
 ${sessions.length > 1 && html`<p>${change('/account/sessions', say`Sign out everywhere else`)}</p>`}
 </section>
 <section class="part">
+<h2>Letters</h2>
+<p>${change('/account/letters', 'Choose which letters you get')}</p>
+</section>
+<section class="part">
 <h2>${say`Keyboard shortcuts`}</h2>
 <p>${say.html`Single letters are shortcuts in the console: ${html`<kbd>?</kbd>`} lists them.`}
 <strong>${keys ? say`They are on in this browser.` : say`They are off in this browser.`}</strong></p>

@@ -1,0 +1,201 @@
+// What letters say and to whom: nothing that strangers wrote forges a header or becomes a link, nobody is told twice, late or in vain.
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { html } from '../../src/lib/html.ts';
+import { DAY_MS, HOUR_MS } from '../../src/lib/time.ts';
+import { letterHtml, letterText } from '../../src/mail/letters/markup.ts';
+import { isSendable, type Message } from '../../src/mail/message.ts';
+import { listLetters } from '../../src/mail/queries.ts';
+import { SmtpTransport } from '../../src/mail/smtp.ts';
+import { setParticulars } from '../../src/merchants/set-particulars.ts';
+import { type Harness, startHarness } from '../support/harness.ts';
+import { startMailServer } from '../support/mail-server.ts';
+import { addMerchant } from '../support/store-merchant.ts';
+import { eventually } from '../support/waiting.ts';
+
+const lettersOf = (harness: Harness) => listLetters(harness.service.database, {}, 1000);
+const post = (harness: Harness, path: string, key?: string) =>
+  harness.request(path, { method: 'POST', ...(key && { key }) });
+const CUSTOMER = { customer: { email: 'ada@example.com' } };
+
+const STARTS = ['Corner', 'Ünï', '商店', 'متجر', ''];
+const FORGERIES = [
+  '\r\nBcc: victim@example.com',
+  '\nSubject: forged\n\nbody',
+  '\r\n\r\n.\r\nMAIL FROM:<a@b.example>',
+  '" <evil@example.com>, "',
+  '<evil@example.com>',
+  'a@b.example, c@d.example',
+  '=?utf-8?q?=0d=0aBcc:_x@y.example?=',
+  '\u2028Bcc: x@y.example',
+  '\u0000\u001b[2J',
+  '(comment) group: a@b.example;',
+];
+const ENDS = ['', ' Ltd', '\r', '\u202e', '"'];
+
+test('200 names, descriptions and references forge no header, recipient or sender', async () => {
+  await using server = await startMailServer();
+  const transport = new SmtpTransport({
+    host: '127.0.0.1',
+    port: server.port,
+    tls: 'none',
+    user: null,
+    password: null,
+  });
+  const texts = STARTS.flatMap((start) =>
+    FORGERIES.flatMap((forged) => ENDS.map((end) => start + forged + end)),
+  );
+  assert.ok(texts.length >= 200);
+  for (const [i, text] of texts.entries()) {
+    const content = {
+      ...{ language: { tag: 'en', direction: 'ltr' } as const, brand: text, subject: `${text}: receipt` },
+      ...{ heading: html`${text}`, paragraphs: [], notes: [], quotes: [{ from: html`From`, text }] },
+    };
+    const message: Message = {
+      ...{
+        id: `ltr_${i}`,
+        from: { name: text, address: 'pay@shop.example' },
+        to: 'ada@example.com',
+        replyTo: text,
+      },
+      ...{
+        subject: content.subject,
+        html: letterHtml(content),
+        text: letterText(content),
+        unsubscribeUrl: null,
+        at: 0,
+      },
+    };
+    assert.equal((await transport.send(message)).is, 'sent', JSON.stringify(text));
+    const [{ letter, from, to, raw }] = (await server.next()) as [Awaited<ReturnType<typeof server.next>>[0]];
+    assert.deepEqual([from, to], ['pay@shop.example', ['ada@example.com']]);
+    assert.deepEqual([...letter.headers.keys()].sort(), [
+      ...['auto-submitted', 'content-type', 'date', 'from', 'message-id', 'mime-version', 'subject', 'to'],
+    ]);
+    assert.deepEqual(
+      letter.from!.value.map(({ address }) => address),
+      ['pay@shop.example'],
+    );
+    const head = raw.slice(0, raw.indexOf('\r\n\r\n'));
+    assert.doesNotMatch(head, /^(bcc|cc|reply-to|sender):/im);
+  }
+});
+
+test('no crafted address reaches the library', () => {
+  for (const address of [
+    ...FORGERIES,
+    'ada@example.com\r\nRCPT TO:<x@y.example>',
+    '"ada x"@example.com',
+    'ada@[127.0.0.1]',
+    'a:b@example.com;',
+    `${'a'.repeat(65)}@example.com`,
+    '@example.com',
+    'undisclosed: ;',
+  ])
+    assert.equal(isSendable(address), false, JSON.stringify(address));
+});
+
+describe('who is written to, and when', () => {
+  test('links are sent three times an hour for a payment, and ten times to an address', async () => {
+    await using harness = await startHarness('sqlite');
+    harness.clock.stop();
+    const statuses: number[] = [];
+    const send = async (id: string) => {
+      const answer = await post(harness, `/v1/payments/${id}/send_link`);
+      statuses.push(answer.status);
+      if (answer.status === 429) assert.ok(Number(answer.headers.get('retry-after')) > 0);
+    };
+    const first = await harness.create(CUSTOMER);
+    for (let i = 0; i < 4; i++) await send(first.id);
+    assert.deepEqual(statuses, [200, 200, 200, 429]);
+    for (let i = 0; i < 4; i++) {
+      const { id } = await harness.create(CUSTOMER);
+      for (let j = 0; j < 2; j++) await send(id);
+    }
+    assert.equal(statuses.filter((one) => one === 200).length, 10);
+    harness.clock.advance(HOUR_MS);
+    await send(first.id);
+    assert.equal(statuses.at(-1), 200);
+    await harness.verify();
+  });
+
+  test('a payment without an address, or one that is not pending, has no link sent', async () => {
+    await using harness = await startHarness('sqlite');
+    const { id } = await harness.create({});
+    assert.equal((await post(harness, `/v1/payments/${id}/send_link`)).json.error.code, 'conflict');
+    const other = await harness.create(CUSTOMER);
+    await post(harness, `/v1/payments/${other.id}/cancel`);
+    assert.equal(
+      (await post(harness, `/v1/payments/${other.id}/send_link`)).json.error.code,
+      'invalid_status',
+    );
+  });
+
+  test('one reminder before the day to pay by: not on the day it was made, nor to who has paid', async () => {
+    await using server = await startMailServer();
+    await using harness = await startHarness('sqlite', {
+      configuration: `${server.configuration}time_zone: Asia/Tokyo\n`,
+    });
+    const { merchant, key } = await addMerchant(harness);
+    const act = { actor: 'operator', request_id: null };
+    await setParticulars(harness.service.journal, merchant.id, { remind_days: 3 }, act);
+    await eventually(() => harness.service.directory.profile(merchant.id).particulars?.remind_days === 3);
+    harness.clock.stop();
+    const open = await harness.create(CUSTOMER, { key });
+    const paid = await harness.create({ customer: { email: 'ben@example.com' } }, { key });
+    await post(harness, `/v1/test/payments/${paid.id}/submit`, key);
+    await server.next(); // its details were received
+    const reminders = () => server.taken.filter(({ letter }) => /: pay /.test(letter.subject!));
+    const days: string[] = [];
+    for (let day = 0; day < 8; day++) {
+      const before = reminders().length;
+      harness.clock.advance(DAY_MS);
+      // The worker's look at the clock has ended when a letter of the same moment has left.
+      const other = await harness.create({ customer: { email: 'cleo@example.com' }, expires_in: 15_000_000 });
+      await post(harness, `/v1/payments/${other.id}/send_link`);
+      const sent = server.taken.length;
+      await eventually(() => server.taken.length > sent);
+      if (reminders().length > before) days.push(String(day));
+    }
+    assert.equal(reminders().length, 1);
+    assert.deepEqual(reminders()[0]!.to, ['ada@example.com']);
+    assert.ok(reminders()[0]!.letter.text!.includes(open.id));
+  });
+
+  test('a payment that is created for an expired reference tells its customer of the new link', async () => {
+    await using server = await startMailServer();
+    await using harness = await startHarness('sqlite', { configuration: server.configuration });
+    const wanted = { ...CUSTOMER, merchant_reference: 'ORDER-7' };
+    const { id } = await harness.create(wanted);
+    await post(harness, `/v1/test/payments/${id}/expire`);
+    await post(harness, `/v1/test/payments/${id}/request_link`);
+    const again = await harness.create(wanted);
+    const [{ letter }] = (await server.next()) as [Awaited<ReturnType<typeof server.next>>[0]];
+    assert.match(letter.subject!, /new payment link/);
+    assert.ok(letter.text!.includes(again.id));
+  });
+
+  test('erasing a payment removes its letters', async () => {
+    await using server = await startMailServer();
+    await using harness = await startHarness('sqlite', { configuration: server.configuration });
+    const { id } = await harness.create(CUSTOMER);
+    await post(harness, `/v1/payments/${id}/cancel`);
+    await server.next();
+    const { journal } = harness.service;
+    const { erasePayment } = await import('../../src/payments/erase.ts');
+    await journal.commit((of) => erasePayment(of, id, { actor: 'operator', request_id: null }));
+    await eventually(async () => (await lettersOf(harness)).length === 0);
+  });
+
+  test('in development letters lie at /dev/mail, with a line in the log', async () => {
+    await using harness = await startHarness('sqlite');
+    const { id } = await harness.create({ ...CUSTOMER, description: 'See http://evil.example/x' });
+    await post(harness, `/v1/payments/${id}/send_link`);
+    await eventually(async () => (await harness.request('/dev/mail')).text.includes('payment request'));
+    const [, letter] = /view=(ltr_\w+)/.exec((await harness.request('/dev/mail')).text)!;
+    const page = await harness.request(`/dev/mail?view=${letter}&typed=html`);
+    assert.match(page.text, /^<!doctype html>/);
+    assert.ok(!page.text.includes('evil.example') && page.text.includes('example/x'));
+    assert.ok(harness.logged.some((line) => line.includes('/dev/mail')));
+  });
+});
