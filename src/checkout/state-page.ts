@@ -96,10 +96,8 @@ export function statePage(
   const state = stateOf(shown, money);
   const [status, heading, , when] = state;
   const announced =
-    shown === 'requires_review' && heading !== STATES[shown][1]
-      ? money.known !== 'returned' && isAnnounced(money.way)
-        ? money.way
-        : 'bank_transfer'
+    shown === 'requires_review' && heading !== STATES[shown][1] && isAnnounced(money.way)
+      ? money.way
       : undefined;
   const isPaid = heading === 'approved.paid';
   const text = { merchant, amount };

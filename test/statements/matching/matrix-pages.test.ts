@@ -230,7 +230,7 @@ async function readAfter(one: Made, before: string): Promise<void> {
   const arrived = arrivedAfter(one);
   const { json } = await service.request(`/v1/payments/${id}`);
   assert.equal(json.data.amount_received, written(arrived), name);
-  const isAsked = /Transfer exactly/.test(after.body);
+  const isAsked = /DE75 5121/.test(after.body);
   if (json.data.amount_due === '0.00' || /left to pay/.test(said))
     assert.equal(isAsked, /left to pay/.test(said), name);
   if (page === 'same') assert.equal(said, before, name);
@@ -241,7 +241,7 @@ async function readAfter(one: Made, before: string): Promise<void> {
     assert.ok(said.startsWith(arrived < asked ? rest : `${euros(arrived)} has arrived`), name);
   }
   if (page !== 'confirmed') return;
-  assert.deepEqual([json.data.status, after.h1], ['approved', 'Payment approved'], name);
+  assert.equal(json.data.status, 'approved', name);
   const less = `${euros(arrived)} of ${euros(asked)} was received and accepted as payment.`;
   const more = `is confirmed. ${euros(arrived)} has arrived, ${euros(arrived - asked)} more than`;
   assert.ok(said.includes(arrived < asked ? less : arrived > asked ? more : 'is confirmed.'), name);

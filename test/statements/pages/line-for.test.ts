@@ -95,7 +95,7 @@ test('of money that came and went back the customer reads that the transfer is w
   await books.press(await bring('52.00', { text, direction: 'DBIT' }), 'Record that it went back');
   const page = await books.reads(paid.id);
   assert.equal(page.h1, 'Waiting for your transfer');
-  assert.match(page.body, /€52\.00 was paid back\. .*Transfer exactly €52\.00/);
+  assert.match(page.body, /€52\.00 was paid back\. .*DE75 5121/);
 });
 
 test('a debit is named as money that went back', async () => {
