@@ -68,7 +68,7 @@ export const TABLE: readonly Row[] = [
       'checkout/browser',
       'merchants/registration/browser',
       'operate/pages/{browser,gallery.browser,whole.browser}',
-      'statements/pages/statement-lines.browser',
+      'statements/pages/{morning,statement-lines}.browser',
     ],
   },
   {
