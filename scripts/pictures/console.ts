@@ -3,6 +3,8 @@ import type { Browser, Page } from 'playwright-core';
 import type { ReviewDay } from './review-day.ts';
 
 const WIDE = 1280;
+/** As much of a wide page as a window shows: its panes scroll by themselves. */
+const WINDOW = 800;
 const NARROW = 320;
 /** Where the console of the pictures says that it is. */
 const SITE = 'https://pay.example';
@@ -26,9 +28,9 @@ export const CONSOLE_PICTURES: readonly ConsolePicture[] = [
     name: 'queue',
     width: WIDE,
     path: () => '/queue',
-    act: (page) => page.getByText('Filter', { exact: true }).click(),
+    act: (page) => page.getByText('Filters', { exact: true }).click(),
   },
-  { name: 'facts', width: WIDE, height: 1120, path: ({ ids }) => `/queue?open=${ids.mismatch}` },
+  { name: 'facts', width: WIDE, height: 1000, path: ({ ids }) => `/queue?open=${ids.mismatch}` },
   {
     name: 'reject',
     width: WIDE,
@@ -96,7 +98,7 @@ export async function takeOfConsole(
     colorScheme: 'light',
     deviceScaleFactor: 1,
     reducedMotion: 'reduce',
-    viewport: { width, height: height ?? 200 },
+    viewport: { width, height: height ?? (width === WIDE ? WINDOW : 200) },
   });
   const cookies = isOutside ? new Map<string, string>() : day.cookies;
   const upstream = new URL(harness.origin).origin;

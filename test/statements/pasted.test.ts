@@ -40,7 +40,7 @@ const ROWS: [written: string, expected: unknown[]][] = [
   ['Berg 4711', ['It has no amount. Write it with decimals: 120.00.']],
   ['Berg 12 200,00', ['“12 200,00” is one amount or two numbers. Write the amount without a space.']],
   ['Berg;49,90;1.249,90', ['It has two amounts, 49,90 and 1.249,90. Leave one of them.']],
-  ['Berg;1.200', ['“1.200” can be read in two ways: say the mark of cents.']],
+  ['Berg;1.200', ['“1.200” can be read in two ways: choose the decimal separator.']],
   ['03/04/2026;Berg;49,90', ['03/04/2026 can be read in two ways: say the order of day and month.']],
   ['Berg;0,00', ['Its amount is zero.']],
 ];

@@ -71,12 +71,12 @@ export function framed(shown: Shown, setting: Setting): string {
     title: `${error}${title}${waiting} – ${PRODUCT}`,
     skips: skip && html`<a class="skip" href="#${skip.to}">${skip.text}</a>\n`,
     skip: html`${say`Skip to the content`}`,
-    header: undefined,
+    header: signedIn ? undefined : html`<p class="mark">${productMark}${PRODUCT}</p>`,
     looks: {
       body: signedIn ? 'desk' : 'desk outside',
       main: `${layout}${isOpen ? ' is-open' : ''}`,
     },
-    beside: signedIn ? rail(setting, place, signedIn) : html`<p class="mark">${productMark}${PRODUCT}</p>\n`,
+    beside: signedIn && rail(setting, place, signedIn),
     content: html`${errorSummary(faults, say)}${content}`,
     footer: html`${signedIn && account(setting, place, signedIn)}${choices(setting)}${
       signedIn && html`${keyHelp(setting)}${signedIn.left && ending(setting, signedIn.left)}`

@@ -96,7 +96,7 @@ export function initCommand(): Command {
     .option('--holder <name>', 'its holder, spelled exactly as the bank has it')
     .option('--currency <code>', 'its currency (default: EUR, CHF for an account in Switzerland)')
     .option('--administrator <email>', 'who shall review payments first', parseEmail)
-    .option('--allow-root', 'let the service run as root, which it needs for nothing')
+    .option('--allow-root', 'let the service run as root; it does not need root')
     .option('--force', 'write over a file that is there, which is kept as FILE.old, or FILE.old.2 and so on')
     .option(...JSON_OPTION)
     .action(init);

@@ -178,7 +178,7 @@ export const configurationSchema = z.strictObject({
   allow_root: z
     .boolean()
     .default(false)
-    .describe('Whether the service may run as root in production, which it needs for nothing.'),
+    .describe('Whether the service may run as root in production. It does not need root.'),
   trust_proxy: z
     .array(z.string().refine(isNetwork, 'must be an IP address or a network such as 10.0.0.0/8'))
     .default([])
