@@ -140,7 +140,8 @@ function lineOf(
   if (!hasColumns && /^[-+]?\d{1,3} \d{3}\D/.test(written))
     return `“${written}” is one amount or two numbers. Write the amount without a space.`;
   const { possible, asks } = decimalsOf(written);
-  if (asks && decimal === undefined) return `“${written}” can be read in two ways: choose the decimal separator.`;
+  if (asks && decimal === undefined)
+    return `“${written}” can be read in two ways: choose the decimal separator.`;
   const amount = csvAmount(written, possible.length === 1 ? possible[0] : decimal);
   if (!amount) return `“${written}” is no amount.`;
   if (amount.minor === 0) return 'Its amount is zero.';

@@ -126,9 +126,24 @@ export async function faultsEveryWay(
   return faults;
 }
 
+/** Lays out in full what panes cut off, and nothing over anything else: axe cannot tell the colours of what is covered. */
+export function unroll(page: Page): Promise<void> {
+  return page.evaluate(() => {
+    for (const one of document.querySelectorAll('body.desk, .desk *')) {
+      const { position, overflowY } = getComputedStyle(one);
+      if (position === 'sticky') one.style.position = 'static';
+      if (one.matches(':popover-open'))
+        Object.assign(one.style, { position: 'absolute', inset: '4000px auto auto 0' });
+      if (overflowY === 'auto') one.style.overflow = 'visible';
+      if (one.matches('.desk, .panes > *')) one.style.blockSize = 'auto';
+    }
+  });
+}
+
 /** What is wrong with a page made `withAxe` as it lies now, wide and in the light, and with its layout narrow and unfolded. Leaves it narrow. */
 export async function faultsAtOnce(page: Page, controlPx?: number): Promise<string[]> {
   await page.setViewportSize({ width: WIDE, height: HEIGHT });
+  await unroll(page);
   const wide = await faultsOfNewLooks(page, AXE_TAGS);
   await page.setViewportSize({ width: NARROW, height: HEIGHT });
   await unfold(page);
@@ -155,6 +170,8 @@ function boxesOf(page: Page): Promise<string> {
 
 /** As much of the browser's own types as is looked at. */
 interface Shown {
+  style: Record<string, string>;
+  matches(selector: string): boolean;
   checkVisibility(options: object): boolean;
 }
 declare const document: { querySelectorAll(selector: string): Iterable<Shown> };

@@ -184,7 +184,7 @@ export function layoutFaults(page: Page, controlPx = 44): Promise<string[]> {
         display === 'inline' && one.parentElement!.textContent.trim() !== one.textContent.trim();
       // A field that only a keyboard reaches lies over the text that a pointer takes.
       const least = one.matches(
-        'button, .primary, .secondary, input:not([readonly]), textarea, label, .cancel summary',
+        'button, .primary, .secondary, input:not([readonly], [type=checkbox]), textarea, label, .cancel summary',
       )
         ? controlHeight
         : 24;

@@ -174,8 +174,8 @@ export function keyboardList(say: Say): Html {
 
 function keyHelp({ keys, path, say }: Setting): Html | null {
   if (!keys) return null;
-  return html`<section id="keys" class="keys" popover data-keys aria-labelledby="keys-heading">
-<h2 id="keys-heading" tabindex="-1">${say`Keyboard shortcuts`}</h2>
+  return html`<section id="keys" class="keys" popover data-keys aria-labelledby="keyboard-heading">
+<h2 id="keyboard-heading" tabindex="-1">${say`Keyboard shortcuts`}</h2>
 ${keyboardList(say)}
 <p><a href="${path}/account">${say`Switch them off in your account`}</a></p>
 </section>

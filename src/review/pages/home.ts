@@ -42,7 +42,7 @@ ${notices.map((one) => html`<li class="notice warn">${one}</li>\n`)}</ul>`
 ${waiting(context, queue)}
 ${await today(context, days.at(-1)!, last)}
 </div>
-<section class="block" aria-labelledby="chart-heading"><h2 id="chart-heading">${chart}</h2>
+<section class="block"><h2>${chart}</h2>
 ${decisionChart(context, chart, days)}
 </section>
 ${

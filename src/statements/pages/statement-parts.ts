@@ -52,7 +52,7 @@ export async function partsShown(context: StatementContext, line: KeptLine): Pro
       html`<li><a href="${addressOfLine(context, part.id)}">${lineAmount(context, part)}</a>${
         part.payment_id === null
           ? html` ${part.state === 'ignored' ? said(part.note ?? '') : say`is to look at again`}`
-          : html` → <a href="${addressOfPayment(context, part.payment_id)}">${say`this payment`}</a>`
+          : html` <a href="${addressOfPayment(context, part.payment_id)}">${say`for this payment`}</a>`
       }</li>\n`,
   )}</ul>`;
 }

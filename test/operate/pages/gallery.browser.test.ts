@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import type { Browser, Page } from 'playwright-core';
 import { script } from '../../../src/administrators/pages/assets.ts';
 import { consoleStylesheet } from '../../../src/web/markup/assets.ts';
-import { faultsEveryWay } from '../../support/axe.ts';
+import { faultsEveryWay, unroll } from '../../support/axe.ts';
 import { AXE, startChromium } from '../../support/chromium.ts';
 import { strictly } from '../../support/markup.ts';
 import { CONTEXT, type Gallery, GROUPS, startGallery } from './gallery.ts';
@@ -34,7 +34,11 @@ const isSmallOnPurpose = (fault: string) => /input#(reason|mode|end|overlap|desp
 
 /** All that is wrong with what a page shows, in both widths and both lights. Opens what is folded. */
 async function faultsOf(page: Page): Promise<string[]> {
-  const faults = await faultsEveryWay(page, { controlPx: CONTROL_PX, prepare: thinOut });
+  const prepare = async () => {
+    await thinOut(page);
+    await unroll(page);
+  };
+  const faults = await faultsEveryWay(page, { controlPx: CONTROL_PX, prepare });
   return faults.filter((fault) => !isSmallOnPurpose(fault));
 }
 
@@ -53,7 +57,7 @@ interface Shown {
   hash: string;
   focus(): void;
   remove(): void;
-  checkVisibility(): boolean;
+  checkVisibility(options?: object): boolean;
   matches(selector: string): boolean;
   getAttribute(name: string): string | null;
 }
@@ -74,7 +78,7 @@ async function unseenFocus(page: Page): Promise<string[]> {
     for (const one of document.querySelectorAll(
       'a[href], button, input, select, textarea, summary, [tabindex="0"]',
     )) {
-      if (!one.checkVisibility()) continue;
+      if (!one.checkVisibility({ visibilityProperty: true })) continue;
       one.focus();
       const has = document.activeElement === one;
       if (!has || !(isOutlined(getComputedStyle(one)) || isOutlined(getComputedStyle(one, '::after'))))

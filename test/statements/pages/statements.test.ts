@@ -311,7 +311,10 @@ test('one transfer for two payments is matched with both on a page that lists th
   assert.match(page.body, /ORDER-<32>[\s\S]*€32\.00[\s\S]*Match with these 2 payments €63\.00/);
   await ana.send(page, {}, 'Match with these 2 payments');
   const split = await look(ana, path);
-  assert.match(split.body, /It is the money of several payments:[\s\S]*€31\.00 → this payment[\s\S]*€32\.00/);
+  assert.match(
+    split.body,
+    /It is the money of several payments:[\s\S]*€31\.00 for this payment[\s\S]*€32\.00/,
+  );
   for (const { id } of [one, two]) assert.equal(await statusOf(id), 'requires_review');
   const story = (await look(ana, `/payments/${two.id}`)).body;
   assert.match(story, /32\.00 EUR arrived on/);
