@@ -174,12 +174,13 @@ async function remove(id: string, options: StoreOptions): Promise<void> {
     const stored = await storedSecretKeys(database);
     if (!stored.some((one) => one.id === id))
       throw new Failure(`the store has no key ${id}: counterfoil secrets list shows all`);
+    // First: the one key of a store has no entry yet, so an act on it would be refused as on a row that was changed outside.
+    if (ordersOf(stored).current === id)
+      throw new Failure(`${id} is the current key: counterfoil secrets rotate puts another in its place`);
     await journal.commit(async (transaction) => {
       // The row is locked before the secrets are counted: no node seals with the key from here on.
       await dropKey(transaction, OPERATOR, 'secrets.key_removed', id);
       const { current } = ordersOf(await storedSecretKeys(transaction));
-      if (ordersOf(stored).current === id)
-        throw new Failure(`${id} is the current key: counterfoil secrets rotate puts another in its place`);
       const needing = (await sealedSecrets(transaction)).filter(({ key }) => key === id);
       if (needing.length > 0)
         throw new Failure(

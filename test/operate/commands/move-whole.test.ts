@@ -26,6 +26,7 @@ import { run } from '../../support/command.ts';
 import { type Client, signIn } from '../../support/console.ts';
 import { contentsOf } from '../../support/contents.ts';
 import { type Harness, KEY, startHarness, writeConfiguration } from '../../support/harness.ts';
+import { type MailServer, startMailServer, type Taken } from '../../support/mail-server.ts';
 import { TEXTS } from '../../support/nasty-values.ts';
 import { SeededRandom } from '../../support/seeded-random.ts';
 import { addMerchant } from '../../support/store-merchant.ts';
@@ -155,7 +156,10 @@ describe('a moved store', () => {
 
   /** A bank statement with a line, and how the account's CSV files are read. */
   async function importStatement(): Promise<void> {
-    const read = readStatements(camt([{ amount: '49.90', bank: 'A1', text: 'Zoë 𝒵' }]), 'november.xml');
+    const read = readStatements(
+      camt([{ amount: '49.90', bank: 'A1', text: 'Zoë 𝒵', name: 'Zoë 𝒵' }]),
+      'november.xml',
+    );
     const accounts = [{ currency: 'EUR', holder: 'Shop', iban: ACCOUNT, rows: [] }];
     const act = { actor: 'operator', request_id: null };
     const options = { despiteFaults: false, dryRun: false };
@@ -174,6 +178,22 @@ describe('a moved store', () => {
       act,
       options,
     );
+  }
+
+  /** The line is ignored, and so are those like it from now on. */
+  async function makeRule(): Promise<void> {
+    const [line] = await service.service.database.query('select id from statement_lines');
+    const page = await browser.get(`/statements/lines/${line!.id}`);
+    const done = await browser.send(page, { reason: 'Rent', always: 'yes' }, /^Ignore/);
+    assert.equal(done.status, 200, done.body);
+  }
+
+  /** A link that left by mail. */
+  async function sendLink(mail: MailServer): Promise<void> {
+    const { id } = await service.create({ customer: { email: 'zoe@example.com' } });
+    assert.equal((await service.request(`/v1/payments/${id}/send_link`, { method: 'POST' })).status, 200);
+    const isOurs = ({ letter }: Taken) => letter.text!.includes(id);
+    while (!(await mail.next()).some(isOurs)) {}
   }
 
   /** Entries enough for a stretch of the history, and its list. */
@@ -206,7 +226,8 @@ describe('a moved store', () => {
 
   before(async () => {
     console.log(`move: seed ${random.seed} (COUNTERFOIL_SEED)`);
-    service = await startHarness('sqlite', { configuration: CONFIGURATION });
+    await using mail = await startMailServer();
+    service = await startHarness('sqlite', { configuration: CONFIGURATION + mail.configuration });
     postgres = await temporaryStore('postgres');
     config = writeConfiguration(service.store, 'development', CONFIGURATION);
     await payInEachWay(); // before what may end a reviewer's access
@@ -224,6 +245,8 @@ describe('a moved store', () => {
     await service.create({}, { key: merchantKey });
     const account = await signIn(service);
     browser = account;
+    await makeRule();
+    await sendLink(mail);
     token = (await addToken(service, account.account.administrator.id, 'auditor')).token;
     kept = (await service.request('/v1/payments', ORDER)).text;
     await acknowledgeSome(service);

@@ -12,19 +12,21 @@ import { keyLine, keyOfLine, newSecretKey } from '../../../src/journal/keys/key.
 import { readSecretKeys } from '../../../src/journal/keys/key-file.ts';
 import { KeyRing } from '../../../src/journal/keys/key-ring.ts';
 import { run } from '../../support/command.ts';
-import type { ConsolePage } from '../../support/console.ts';
 import {
   type Account,
   type Client,
   codeOf,
   createAccount,
+  formOf,
   MANY_SIGN_INS,
   newClient,
   signInAs,
 } from '../../support/console.ts';
+import type { Form } from '../../support/customer.ts';
 import { type Harness, startHarness, writeConfiguration } from '../../support/harness.ts';
 import { ENGINES, temporaryStore } from '../../support/stores.ts';
 
+const CURRENT = /is the current key: counterfoil secrets rotate puts/;
 const ACT = { actor: 'operator', request_id: null };
 
 for (const engine of ENGINES) {
@@ -76,10 +78,18 @@ for (const engine of ENGINES) {
     };
     const idsHeld = () => readSecretKeys(place).map(({ id }) => id);
 
-    /** The page that asks for the code, on a node. */
-    async function withPassword(node: Harness, { email, password }: Account): Promise<[Client, ConsolePage]> {
+    /** The sign-in form, opened on a node. */
+    async function formOn(node: Harness): Promise<[Client, Form]> {
       const client = newClient(node);
-      return [client, await client.send(await client.get('/sign-in?next=/account'), { email, password })];
+      return [client, formOf(await client.get('/sign-in?next=/account'))];
+    }
+
+    /** Sends it to a node, filled in. */
+    async function signInOn(node: Harness, [client, { action, values }]: [Client, Form], account: Account) {
+      const { email, password } = account;
+      const typed = { ...values, email, password, code: codeOf(node, account) };
+      const page = await client.post(new URL(action.pathname, node.origin), typed);
+      assert.equal(page.h1, 'Your account', page.body);
     }
 
     /** Rotates as the operator of these nodes does. Returns the new key's id. */
@@ -100,28 +110,22 @@ for (const engine of ENGINES) {
       return key.id;
     }
 
-    test('while servers run, sign-ins under way go on, and every secret is sealed with the new key', async () => {
-      const [old] = idsHeld();
+    test('while servers run, forms opened before go on, and every secret is sealed with the new key', async () => {
+      const [old] = idsHeld() as [string];
+      assert.match((await secrets('remove', old)).stderr, CURRENT, 'of a store whose key has no entry yet');
       const signedIn = await signInAs(nodes[0]!, accounts[0]!);
-      const half = await Promise.all(nodes.map((node, i) => withPassword(node, accounts[i + 1]!)));
+      const opened = await Promise.all(nodes.map(formOn));
       const rotating = rotate();
       const meanwhile = (async () => {
         for (const [i, account] of accounts.slice(3).entries()) {
           const node = nodes[i % nodes.length]!;
-          const [client, page] = await withPassword(node, account);
-          const done = await client.send(page, { code: codeOf(node, account) });
-          assert.equal(done.h1, 'Your account', done.body);
+          await signInOn(node, await formOn(node), account);
         }
       })();
       const [key] = await Promise.all([rotating, meanwhile]);
       assert.deepEqual(await keysNow(), new Set([key]));
-      for (const [i, [client, page]] of half.entries()) {
-        const other = nodes[(i + 1) % nodes.length]!;
-        const form = page.forms.find(({ values }) => values.token)!;
-        assert.ok(form, page.body);
-        const done = await client.send(page, { code: codeOf(other, accounts[i + 1]!) });
-        assert.equal(done.h1, 'Your account', done.body);
-      }
+      for (const [i, form] of opened.entries())
+        await signInOn(nodes[(i + 1) % nodes.length]!, form, accounts[i + 1]!);
       assert.equal((await signedIn.client.get('/account')).h1, 'Your account', 'a session goes on');
       const states = (await listed()).keys.map(
         ({ id, state, sealed_secrets, held_in }: Record<string, unknown>) => [
@@ -163,7 +167,7 @@ for (const engine of ENGINES) {
       assert.equal((await secrets('rotate', '--to', key)).code, 0);
       assert.deepEqual(await keysNow(), new Set([key]));
       for (const [wrong, words] of [
-        [key, /is the current key: counterfoil secrets rotate puts/],
+        [key, CURRENT],
         ['0123456789abcdef', /the store has no key 0123456789abcdef/],
       ] as const)
         assert.match((await secrets('remove', wrong)).stderr, words);
