@@ -34,6 +34,8 @@ for (const engine of ENGINES) {
     const hold = (method: 'GET' | 'POST', template: string, options: HoldOptions) =>
       documented.hold(method, template, options);
 
+    const sendLink = (options: HoldOptions) => hold('POST', '/v1/payments/{payment_id}/send_link', options);
+
     test('what the service answers is as documented: success.', async () => {
       await hold('GET', '/health', { key: null });
       await hold('GET', '/health/ready', { key: null });
@@ -65,9 +67,11 @@ for (const engine of ENGINES) {
         const [event] = (await hold('GET', '/v1/payments/{payment_id}/events', { id })).json.data;
         await hold('GET', '/v1/events', { query: `?limit=1&after=${event.id}` });
         await hold('GET', '/v1/events/{event_id}', { id: event.id });
+        await sendLink({ id });
         await hold('POST', '/v1/payments/{payment_id}/cancel', { id });
         await hold('GET', '/v1/payments/{payment_id}', { id });
       }
+      await sendLink({});
       await hold('GET', '/v1/payments', { query: '?merchant_reference=nobody' });
     });
 
@@ -137,6 +141,7 @@ for (const engine of ENGINES) {
       await cancel({ id });
       await cancel({ id });
       await cancel({ id, headers: { 'idempotency-key': '' } });
+      await sendLink({ id, headers: { 'idempotency-key': '' } });
     });
 
     test('what the service answers is as documented: trying out.', async () => {
@@ -246,6 +251,7 @@ for (const engine of ENGINES) {
       await hold('GET', '/v1/events/{event_id}', { id: `evt_${'0'.repeat(34)}_1` });
       await hold('GET', '/v1/payments/{payment_id}/events', {});
       await hold('POST', '/v1/payments/{payment_id}/cancel', {});
+      await sendLink({});
       await tryEach();
       await service.service.journal.close();
       service.clock.advance(2000);
@@ -254,6 +260,7 @@ for (const engine of ENGINES) {
       await hold('GET', '/health/ready', {});
       await hold('POST', '/v1/payments', { body: { amount: 1 } });
       await hold('POST', '/v1/payments/{payment_id}/cancel', {});
+      await sendLink({});
       await tryEach();
       // Nothing of health can break, and reading needs no store that takes writes.
       const exempt = [

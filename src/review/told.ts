@@ -61,7 +61,7 @@ export async function whatChanged(database: Reader, payment: Payment, timeZone: 
   const last = reviewActs(payment).at(-1);
   const claimedAt = payment.claimed_until === null ? -1 : payment.claimed_until - CLAIM_MS;
   if (payment.claimed_by !== null && claimedAt > (last?.at ?? -1))
-    return `${await nameOf(database, payment.claimed_by)} took it to review on ${momentInWords(claimedAt, timeZone)}.`;
+    return `${await nameOf(database, payment.claimed_by)} claimed it on ${momentInWords(claimedAt, timeZone)}.`;
   if (last)
     return `${await nameOf(database, last.by)} ${DONE[last.act]} on ${momentInWords(last.at, timeZone)}.`;
   if (payment.status === 'cancelled')

@@ -149,7 +149,7 @@ test('of an approved payment what went back before is settled, and money that ca
       '€100.00 to Corner Shop is confirmed.',
     ],
     ['rejected', [money('match', 40_00, 2), money('return', 40_00, 3)], '€40.00 was paid back.'],
-    ['pending', [money('return', 40_00, 3)], 'No payment has been received yet. €40.00 was paid back.'],
+    ['pending', [money('return', 40_00, 3)], 'Nothing has been paid yet. €40.00 was paid back.'],
   ];
   for (const [status, acts, text] of rows) {
     const one = { ...payment(status as ShownStatus, 'none', 'nothing'), review: JSON.stringify(acts) };

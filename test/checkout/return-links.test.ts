@@ -24,7 +24,7 @@ interface Link {
   target: string | undefined;
 }
 
-/** The links that lead out of a page, to whatever host. */
+/** The links that lead out of a page, to whatever host; not the one by which a receipt is verified. */
 function linksOut({ text }: CheckoutPage): Link[] {
   const found: Link[] = [];
   const textOf = (node: Node): string =>
@@ -33,7 +33,7 @@ function linksOut({ text }: CheckoutPage): Link[] {
     if ('tagName' in node && node.tagName === 'a') {
       const value = (name: string) => (node as Element).attrs.find((one) => one.name === name)?.value;
       const href = value('href')!;
-      if (/^https?:/i.test(href))
+      if (/^https?:/i.test(href) && !/\/verify\?/.test(href))
         found.push({ href, rel: value('rel'), target: value('target'), text: textOf(node) });
     }
     if ('childNodes' in node) for (const child of node.childNodes) visit(child);

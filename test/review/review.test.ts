@@ -110,7 +110,7 @@ for (const engine of ENGINES) {
       assert.deepEqual(
         (await timeline(id)).slice(2).map(({ sentence }) => sentence.replace(/ until .*/, '')),
         [
-          'Ana took it to review',
+          'Ana claimed it',
           'Ana approved it as the first of two administrators.',
           'Ben confirmed the approval, so it is approved.',
         ],

@@ -43,6 +43,7 @@ const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   'merchants suspend': ['mer_shop', '--reason', 'Asked for'],
   'merchants resume': ['mer_shop', '--reason', 'Asked for'],
   'merchants limit': ['mer_shop', '--default'],
+  'mail test': ['ana@example.org'],
   'merchants import': ['--all'],
   'invites create': [],
   'invites list': [],
@@ -94,6 +95,7 @@ const WITHOUT_STORE = [
   ...WITHOUT_CONFIGURATION,
   ...[
     'serve',
+    'mail test',
     'move',
     'migrate',
     'keys create',

@@ -200,7 +200,7 @@ describe('trying out by the page', () => {
   test('the buttons of a test payment bring it to every state.', async () => {
     for (const [trial, heading] of [
       ['submit', /is checking your payment/],
-      ['approve', /approved/i],
+      ['approve', /You have paid/],
       ['reject', /not accept/i],
       ['expire', /expired/i],
     ] as const) {
