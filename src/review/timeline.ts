@@ -138,6 +138,8 @@ function sentenceOf(
       return say`${who} said that the transfer was sent, by ${String(facts.method)}, which did not submit the payment.`;
     case 'payment.link_requested':
       return say`${who} asked for a new link.`;
+    case 'payment.link_sent':
+      return say`${who} had its link sent by mail.`;
     case 'payment.approval_recorded':
       return say`${who} approved it as the first of two administrators.`;
     case 'payment.approved':
