@@ -129,6 +129,8 @@ const NEEDS_OWN_PROCESS = new RegExp(
     'process\\.memoryUsage',
     // How long the event loop waits.
     'LOCK_HELD_MS',
+    // Other processes open the store while this one serves it, in the hundreds of calls of one file.
+    'fastify\\.initialization',
   ].join('|'),
 );
 
