@@ -58,9 +58,9 @@ export async function reviewFirstPayment(newcomer: Newcomer, terminal: string): 
     await loaded(reviewer, () => reviewer.getByRole('button', { name: /^Approve/ }).click());
     assert.match(await reviewer.locator('main').innerText(), /Approved by you/);
   });
-  await step('sees as the customer that it is approved', async () => {
+  await step('sees as the customer that it is paid', async () => {
     await customer.reload();
-    assert.match(await heading(customer), /approved/);
+    assert.match(await heading(customer), /^You have paid /);
   });
   for (const page of [customer, reviewer]) await page.context().close();
 }
