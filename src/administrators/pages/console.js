@@ -99,7 +99,9 @@ if (help) {
   const move = (step) => {
     const focused = rows.indexOf(document.activeElement);
     const at = focused === -1 ? rows.findIndex((row) => row.matches('[aria-current]')) : focused;
-    rows[at === -1 ? (step > 0 ? 0 : rows.length - 1) : at + step]?.focus();
+    const to = at === -1 ? (step > 0 ? 0 : rows.length - 1) : at + step;
+    // At either end the row itself, so that `o` has one: a search may leave the current row alone.
+    rows[Math.max(0, Math.min(to, rows.length - 1))]?.focus();
   };
   const use = (key) => {
     const one = document.querySelector(`[data-key="${CSS.escape(key)}"]`);
