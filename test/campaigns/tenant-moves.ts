@@ -80,6 +80,17 @@ function cancelPayment(walk: Walk, tenant: Tenant): Move {
   });
 }
 
+/** Sending a payment's link: of a pending one whose customer has an address, a few times an hour. Nothing answers as its mail server. */
+function sendLink(walk: Walk, tenant: Tenant): Move {
+  const { id } = walk.random.pick(tenant.payments);
+  return by(walk, tenant, `POST ${PAYMENT}/send_link`, `/v1/payments/${id}/send_link`, {
+    statuses: [200, 409, 429],
+    heard({ status, json }) {
+      if (status === 200) assert.equal(json.data.id, id);
+    },
+  });
+}
+
 function listPayments(walk: Walk, tenant: Tenant): Move {
   const { random } = walk;
   const other = stranger(walk, tenant);
@@ -237,6 +248,7 @@ function trespass(walk: Walk, tenant: Tenant): Move {
         ...cancelled,
       }),
     () => tryOutTheirs(walk, tenant),
+    () => by(walk, tenant, `POST ${PAYMENT}/send_link`, `/v1/payments/${payment}/send_link`, absent),
     () => by(walk, tenant, `${random.pick(NO_METHODS)} ${PAYMENT}`, `/v1/payments/${payment}`, absent),
     () => by(walk, tenant, `${random.pick(NO_METHODS)} ${KEY}`, `/v1/api_keys/${key}`, absent),
     () => by(walk, tenant, `GET ${KEY}`, `/v1/api_keys/${key}`, absent),
@@ -270,6 +282,7 @@ const MOVES: readonly [number, (walk: Walk, tenant: Tenant) => Move][] = [
   [12, readPayment],
   [6, cancelPayment],
   [16, tryOut],
+  [3, sendLink],
   [14, listPayments],
   [8, listEvents],
   [4, streamEvents],

@@ -15,7 +15,8 @@ const AT_ONCE = 32;
 const CONFIGURED = 10;
 const REGISTERED = 90;
 /** One network address registers and refuses, and one key calls, more often than any would. */
-const UNLIMITED = `registration: { mode: open, per_address: 1000000, per_hour: 1000000 }
+const UNLIMITED = `mail: { host: 127.0.0.1, port: 1, tls: none, from: shop@counterfoil.example }
+registration: { mode: open, per_address: 1000000, per_hour: 1000000 }
 rate_limits: { writes_per_second: 1000000, reads_per_second: 1000000, refused_keys_per_minute: 1000000 }
 `;
 /** What two answers of the same bytes may differ in. */
