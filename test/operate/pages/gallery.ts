@@ -406,7 +406,7 @@ function account({ ana, anaAccount, olga }: Stage): Scene[] {
     { name: 'keys', path: '/account', who: ana, steps: (page) => page.keyboard.press('?') },
     ...formOf('password', '/account/password', /^Change/),
     ...formOf('authenticator', '/account/authenticator', /^Use this app/),
-    ...formOf('new recovery codes', '/account/recovery-codes', /^Make/),
+    ...formOf('new recovery codes', '/account/recovery-codes', /^Create/),
     { name: 'passkeys, none', path: '/account/passkeys', who: ana },
     {
       name: 'recovery codes',
