@@ -21,7 +21,7 @@ describe('a row that was edited in the store itself', () => {
   before(async () => {
     service = await startHarness('sqlite');
     await haveReviewers(service.service);
-    raw = new DatabaseSync(join(service.store.storage, 'counterfoil.sqlite'), { timeout: 5000 });
+    raw = new DatabaseSync(join(service.store.storage, 'counterfoil.sqlite'), { timeout: 60_000 });
     kinds = recordedKinds(service);
   });
   after(async () => {
