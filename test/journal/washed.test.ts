@@ -7,6 +7,7 @@ import { readCheckpoints } from '../../src/journal/checkpoint.ts';
 import { verifyHistory } from '../../src/journal/verify.ts';
 import { ROW_CHECKS } from '../../src/operate/checks/row-checks.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
+import { betweenWrites } from '../support/outside.ts';
 import { haveReviewers } from '../support/reviewers.ts';
 import { type Kind, recordedKinds } from './recorded-kinds.ts';
 
@@ -21,7 +22,7 @@ describe('a row that was edited in the store itself', () => {
   before(async () => {
     service = await startHarness('sqlite');
     await haveReviewers(service.service);
-    raw = new DatabaseSync(join(service.store.storage, 'counterfoil.sqlite'), { timeout: 60_000 });
+    raw = new DatabaseSync(join(service.store.storage, 'counterfoil.sqlite'), { timeout: 0 });
     kinds = recordedKinds(service);
   });
   after(async () => {
@@ -30,10 +31,11 @@ describe('a row that was edited in the store itself', () => {
   });
 
   /** Edits a value. Returns whether the schema lets it stand. */
-  function edit({ table, key }: Kind, id: string, column: string, type: string): boolean {
+  async function edit({ table, key }: Kind, id: string, column: string, type: string): Promise<boolean> {
     const value = type === 'bigint' ? `coalesce(${column}, 0) + 1` : `coalesce(${column}, '') || 'x'`;
     try {
-      raw.prepare(`update ${table} set ${column} = ${value} where ${key} = ?`).run(id);
+      const statement = raw.prepare(`update ${table} set ${column} = ${value} where ${key} = ?`);
+      await betweenWrites(() => statement.run(id));
       return true;
     } catch {
       return false;
@@ -41,7 +43,7 @@ describe('a row that was edited in the store itself', () => {
   }
 
   /** Copies a row under another name, as somebody does who wants one for themselves. */
-  function copy({ table, key }: Kind, id: string): string | undefined {
+  async function copy({ table, key }: Kind, id: string): Promise<string | undefined> {
     const row = raw.prepare(`select * from ${table} where ${key} = ?`).get(id)!;
     const copied = { ...row, [key]: `${id.slice(0, -4)}${String(++copies).padStart(4, 'z')}` };
     const others = {
@@ -57,7 +59,7 @@ describe('a row that was edited in the store itself', () => {
     if (table === 'webhook_endpoints') copied.place = 9;
     const columns = Object.keys(copied);
     const sql = `insert into ${table} (${columns}) values (${columns.map(() => '?')})`;
-    raw.prepare(sql).run(...Object.values(copied));
+    await betweenWrites(() => raw.prepare(sql).run(...Object.values(copied)));
     return copied[key] as string;
   }
 
@@ -82,7 +84,7 @@ describe('a row that was edited in the store itself', () => {
         for (const [c, { name, type }] of columns.entries()) {
           if (name === kind.key || (a + c) % Math.min(STRIDE, acts.length) !== 0) continue;
           const id = await kind.make();
-          if (!edit(kind, id, String(name), String(type))) continue;
+          if (!(await edit(kind, id, String(name), String(type)))) continue;
           await attempt(() => run(id));
           edited.push({ what: `${kind.table}.${name}, then it ${act}`, subject: kind.prefix + id });
         }
@@ -98,7 +100,7 @@ describe('a row that was edited in the store itself', () => {
     for (const kind of kinds)
       for (const [act, run] of Object.entries(kind.acts)) {
         const id = await kind.make();
-        const copied = copy(kind, id)!;
+        const copied = (await copy(kind, id))!;
         await attempt(() => run(copied));
         edited.push({ what: `${kind.table}, then it ${act}`, subject: kind.prefix + copied });
       }

@@ -1,17 +1,35 @@
 // Edits of a store behind the service's back, over a connection of their own, as somebody with the database's password makes them.
 import { join } from 'node:path';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
+import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import type { Row } from '../../src/store/database.ts';
 import type { Store } from './stores.ts';
 
 type Place = Pick<Store, 'storage' | 'database_url'>;
 
+const BUSY = 5;
+const AGAIN_MS = 5;
+
+/**
+ * Runs a write of a connection without a timeout, again as long as the service is writing. A wait inside SQLite would stop the event loop
+ * that a service of the same process needs to end its write.
+ */
+export async function betweenWrites<T>(write: () => T): Promise<T> {
+  for (;;)
+    try {
+      return write();
+    } catch (error) {
+      if (((error as { errcode?: number }).errcode ?? 0) % 256 !== BUSY) throw error;
+      await delay(AGAIN_MS);
+    }
+}
+
 /** Runs a statement. A server's reads may show what was before for a tenth of a second. */
 export async function editOutside({ storage, database_url }: Place, sql: string): Promise<void> {
   if (database_url === null) {
-    const raw = new DatabaseSync(join(storage, 'counterfoil.sqlite'), { timeout: 60_000 });
-    raw.exec(sql);
+    const raw = new DatabaseSync(join(storage, 'counterfoil.sqlite'), { timeout: 0 });
+    await betweenWrites(() => raw.exec(sql));
     raw.close();
     return;
   }
