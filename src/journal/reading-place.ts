@@ -43,6 +43,20 @@ export async function leasePlace<R extends ReadingPlace>(
   return rows[0];
 }
 
+/**
+ * Whether a node other than `node` works from a place at `now`. A lease that ends later than any node could have written, each for
+ * `leaseMs`, is none: a clock was set back.
+ */
+export function isLeasedByOther(
+  { leased_by, leased_until }: ReadingPlace,
+  node: string,
+  now: number,
+  leaseMs: number,
+): boolean {
+  const leftMs = leased_until - now;
+  return leased_by !== null && leased_by !== node && leftMs > 0 && leftMs <= 2 * leaseMs;
+}
+
 /** Ends every lease of a table. */
 export function endLeases(transaction: Transaction, { name }: PlaceTable): Promise<void> {
   return transaction.measure(

@@ -4,6 +4,7 @@ import { newestEntry } from '../journal/queries.ts';
 import {
   advancePlace,
   endLeases,
+  isLeasedByOther,
   leasePlace,
   type ReadingPlace,
   releasePlace,
@@ -262,9 +263,8 @@ export class MailWorker {
     return place !== undefined;
   }
 
-  #isOthers({ leased_by, leased_until }: ReadingPlace): boolean {
-    const leftMs = leased_until - this.#parts.clock.now();
-    return leased_by !== null && leased_by !== this.#node && leftMs > 0 && leftMs <= 2 * LEASE_MS;
+  #isOthers(place: ReadingPlace): boolean {
+    return isLeasedByOther(place, this.#node, this.#parts.clock.now(), LEASE_MS);
   }
 
   #commit: Journal['commitAside'] = (work) =>

@@ -1,7 +1,7 @@
 // An endpoint's queue: one node at a time has its lease, turns new events into deliveries, and moves the queue on in the same commit.
 
 import { entriesAbout } from '../journal/queries.ts';
-import { advancePlace, leasePlace, releasePlace } from '../journal/reading-place.ts';
+import { advancePlace, isLeasedByOther, leasePlace, releasePlace } from '../journal/reading-place.ts';
 import type { SharedCommits } from '../journal/shared-commits.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { timeOrderedId } from '../lib/ids.ts';
@@ -72,8 +72,7 @@ export class EndpointQueue {
   /** Whether another node has the lease at `now`, in milliseconds since 1970. */
   async isOthers(now: number): Promise<boolean> {
     const queue = await findQueue(this.#database, this.#endpoint.id);
-    const leftMs = (queue?.leased_until ?? 0) - now;
-    return queue?.leased_by !== this.#node && leftMs > 0 && leftMs <= 2 * LEASE_MS;
+    return queue !== undefined && isLeasedByOther(queue, this.#node, now, LEASE_MS);
   }
 
   /**
