@@ -1,6 +1,7 @@
 // How letters leave: by one SMTP server (RFC 5321), a letter on a connection of its own, and what its answer means for the letter.
 import { format } from 'node:util';
 import type { SendMailOptions } from 'nodemailer';
+import { inTime } from '../lib/in-time.ts';
 import { harmlessText } from '../lib/text.ts';
 import { SECOND_MS } from '../lib/time.ts';
 import {
@@ -55,19 +56,11 @@ export class SmtpTransport implements MailTransport {
   async send(message: Message, trace?: (line: string) => void): Promise<AttemptAnswer> {
     if (!isSendable(message.to)) return { is: 'failed', words: 'The address cannot be written to' };
     const connection = await this.#connection(trace);
-    let timer: NodeJS.Timeout | undefined;
-    const tooLong = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(Object.assign(new Error(), { code: 'ETIMEDOUT' })), ATTEMPT_MS);
-    });
-    try {
-      const { response } = await Promise.race([connection.sendMail(optionsOf(message)), tooLong]);
-      return { is: 'sent', words: shortened(response) };
-    } catch (error) {
-      return judged(error as SmtpError);
-    } finally {
-      clearTimeout(timer);
-      connection.close();
-    }
+    const sending = connection
+      .sendMail(optionsOf(message))
+      .then(({ response }): AttemptAnswer => ({ is: 'sent', words: shortened(response) }), judged);
+    const tooLong = (): AttemptAnswer => ({ is: 'away', words: REASONS.ETIMEDOUT! });
+    return inTime(ATTEMPT_MS, sending, tooLong).finally(() => connection.close());
   }
 
   /** Connects, signs in and goes. Returns what is wrong, or undefined. */

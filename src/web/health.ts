@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { Journal } from '../journal/journal.ts';
 import type { Work } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';
+import { inTime } from '../lib/in-time.ts';
 import type { Logger } from '../lib/log.ts';
 import { type Clock, formatTimestamp, monotonicMs, SECOND_MS } from '../lib/time.ts';
 import { API_HEADERS } from './headers.ts';
@@ -80,7 +81,7 @@ export class Health {
     const isSuspect = this.#rehearsed !== 'well' || this.#parts.journal.defects.at > this.#rehearsedAt;
     if (now - this.#rehearsedAt > (isSuspect ? GOOD_FOR_MS : REHEARSED_FOR_MS)) {
       this.#rehearsedAt = now;
-      this.#rehearsing = within(PROBE_DEADLINE_MS, this.#runRehearsal(), () => this.#rehearsed);
+      this.#rehearsing = inTime(PROBE_DEADLINE_MS, this.#runRehearsal(), () => this.#rehearsed);
     }
     return this.#rehearsing;
   }
@@ -129,7 +130,7 @@ export class Health {
       (both) => both.every(Boolean),
       () => false,
     );
-    return within(PROBE_DEADLINE_MS, holds, () => false);
+    return inTime(PROBE_DEADLINE_MS, holds, () => false);
   }
 
   /** What keeps this node from taking requests; nothing when it takes them. */
@@ -148,15 +149,6 @@ export class Health {
       accepting_requests: !this.#stopping,
     };
   }
-}
-
-/** What a promise gives within `ms` milliseconds, else what `late` does. */
-function within<T>(ms: number, promise: Promise<T>, late: () => T): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const expired = new Promise<T>((resolve) => {
-    timer = setTimeout(() => resolve(late()), ms);
-  });
-  return Promise.race([promise, expired]).finally(() => clearTimeout(timer));
 }
 
 /** Adds `/health` and `/health/ready` below `basePath`. */

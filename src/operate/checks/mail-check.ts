@@ -1,4 +1,5 @@
 // The check of mail: whether the server that letters leave by is there, speaks TLS, and lets this installation sign in.
+import { inTime } from '../../lib/in-time.ts';
 import { SmtpTransport } from '../../mail/smtp.ts';
 import { mailServer } from '../settings/mail.ts';
 import { type Check, failed, ok, skipped, warning } from './check.ts';
@@ -29,12 +30,8 @@ const mail: Check = {
         place,
       );
     }
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<string>((resolve) => {
-      timer = setTimeout(() => resolve(`${mail.host} did not answer in time`), deadlineMs);
-    });
-    const fault = await Promise.race([new SmtpTransport(server).look(), late]);
-    clearTimeout(timer);
+    const late = () => `${mail.host} did not answer in time`;
+    const fault = await inTime(deadlineMs, new SmtpTransport(server).look(), late);
     if (fault !== undefined)
       return failed(`${mail.host}:${mail.port}: ${fault.replace(/[.\s]+$/, '')}`, fix, place);
     return ok(`${mail.host} takes letters from ${mail.from}`);
