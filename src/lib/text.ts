@@ -9,6 +9,10 @@ const COMMANDS_TO_TERMINALS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u
 
 /** Text of strangers that no terminal obeys, and that every database takes. */
 export const harmlessText = (text: string): string => text.replace(COMMANDS_TO_TERMINALS, '\ufffd');
+
+/** A text as it was typed: without space around it, with line feeds as line breaks. */
+export const trimmedText = (typed: string): string => typed.replace(/\r\n?/g, '\n').trim();
+
 const BIDI_OVERRIDE = /[\u202a-\u202e\u2066-\u2069]/;
 
 /**

@@ -4,7 +4,7 @@ import { holdsCardNumber } from '../lib/card-number.ts';
 import type { ErrorDetails } from '../lib/errors.ts';
 import { addSchemaFaults, NUMBERED, optional, refuseCardFields, soundText } from '../lib/faults.ts';
 import { phrase } from '../lib/phrases.ts';
-import { textFault } from '../lib/text.ts';
+import { textFault, trimmedText } from '../lib/text.ts';
 import type { Payment, StatusReason } from '../payments/payment.ts';
 
 /** Why a payment may be rejected, with what people read. */
@@ -315,7 +315,7 @@ export function parse<S extends z.ZodType, T>(
 /** A field as a form or JSON gave it: line breaks as line feeds, and what a form has for a number and for nothing. */
 function asTyped([name, value]: [string, unknown]): [string, unknown] {
   if (typeof value !== 'string') return [name, value];
-  const typed = value.replace(/\r\n?/g, '\n').trim();
+  const typed = trimmedText(value);
   if (typed === '') return [name, null];
   return [name, name === 'version' && /^\d{1,15}$/.test(typed) ? Number(typed) : typed];
 }

@@ -5,6 +5,7 @@ import type { Journal } from '../journal/journal.ts';
 import type { ErrorCode } from '../lib/errors.ts';
 import { soundText } from '../lib/faults.ts';
 import { phrase } from '../lib/phrases.ts';
+import { trimmedText } from '../lib/text.ts';
 import type { Permission } from './endpoint.ts';
 
 /** Who acts, for entries and for rows. */
@@ -120,7 +121,7 @@ export const reasonTaken = (
   option: { flags: '--reason <text>', description: said.option },
   asks: { label: phrase('Reason'), hint: said.readBy, most: maximum, lines: 3 },
   read(typed) {
-    const value = typed.replace(/\r\n?/g, '\n').trim();
+    const value = trimmedText(typed);
     const fault = faultOf(value);
     return fault === undefined ? { value } : { fault };
   },

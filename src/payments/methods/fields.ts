@@ -1,7 +1,7 @@
 // Every field a checkout form can have: how it is asked, what is taken from it, and what of that may be shown again.
 
 import { holdsCardNumber } from '../../lib/card-number.ts';
-import { asciiDigits, isEmailAddress, textFault } from '../../lib/text.ts';
+import { asciiDigits, isEmailAddress, textFault, trimmedText } from '../../lib/text.ts';
 import { parseCardExpiry, parseCardNumber } from './card-fields.ts';
 import type { FieldFault, Reading } from './reading.ts';
 import { compactAccount, isBankAccountNumber, isIban, looksLikeIban } from './transfer/payer-account.ts';
@@ -122,7 +122,7 @@ export function readField({ name, required }: FieldUse, raw: string, now: number
   const field: Field = FIELDS[name];
   // Pasted numbers contain invisible direction marks.
   const visible = field.attributes.dir === 'ltr' ? raw.replace(/\p{Cf}/gu, '').replaceAll('\t', ' ') : raw;
-  const typed = visible.replace(/\r\n?/g, '\n').trim();
+  const typed = trimmedText(visible);
   const text = field.separators ? asciiDigits(typed) : typed;
   if (text === '') return required ? { fault: 'empty' } : { kept: null };
   // A card number in another field would be stored, so it is refused before anything else and not shown again. The text as typed is

@@ -3,6 +3,7 @@
 import { choice, type Faults, field } from '../../administrators/pages/parts.ts';
 import { type Html, html } from '../../lib/html.ts';
 import { phrase } from '../../lib/phrases.ts';
+import { trimmedText } from '../../lib/text.ts';
 import type { Payment } from '../../payments/payment.ts';
 import { customerMessage } from '../../web/markup/parts.ts';
 import { BANK_REFERENCE_MAXIMUM, MESSAGE_MAXIMUM, NOTE_MAXIMUM, REJECT_REASONS } from '../review.ts';
@@ -60,7 +61,7 @@ export function noteField({ say }: ReviewContext, filled: Filled, faults: Faults
 
 /** The message as checkout will show it, by the same piece of markup; nothing is decided by looking at it. */
 export function told({ say }: ReviewContext, { merchant_name }: Payment, message: string | undefined): Html {
-  const text = (message ?? '').replace(/\r\n?/g, '\n').trim();
+  const text = trimmedText(message ?? '');
   return html`<div class="preview" id="preview" role="status">
 <p class="hint">${
     text === ''

@@ -4,6 +4,7 @@ import { type Faults, field, literal, rows, said } from '../../administrators/pa
 import type { Outcome } from '../../administrators/pages/route.ts';
 import { OperationalError } from '../../lib/errors.ts';
 import { type Html, hidden, html } from '../../lib/html.ts';
+import { trimmedText } from '../../lib/text.ts';
 import { addressOfLine, addressOfPayment, heading } from '../../review/pages/panel.ts';
 import { customerName } from '../../review/pages/particulars.ts';
 import { parseApproval } from '../../review/review.ts';
@@ -278,7 +279,7 @@ export async function takeApproval(context: StatementContext): Promise<Outcome> 
 
 export async function takeIgnore(context: StatementContext): Promise<Outcome> {
   const { journal, principal, request, form } = context;
-  const reason = (form.get('reason') ?? '').replace(/\r\n?/g, '\n').trim();
+  const reason = trimmedText(form.get('reason') ?? '');
   const fault = ignoreReasonFault(reason);
   if (fault) return linePage(context, { reason: fault });
   const line = await lineNamed(context);
