@@ -1,8 +1,7 @@
 // How often links are sent by hand or by a server: few enough that the service is of no use for writing to strangers.
 import { OperationalError } from '../lib/errors.ts';
 import { type Clock, HOUR_MS } from '../lib/time.ts';
-import type { Payment } from '../payments/payment.ts';
-import { customerEmail } from '../payments/send-link.ts';
+import { customerEmail, type Payment } from '../payments/payment.ts';
 import { Throttle, wholeSeconds } from '../web/throttle.ts';
 
 /** Links in an hour, by each node: of one payment, to one address, and of one merchant. */

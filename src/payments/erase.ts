@@ -8,7 +8,7 @@ import type { Reader } from '../store/database.ts';
 import { expireDuePayment } from './expire.ts';
 import { deleteAnswersOf } from './history-queries.ts';
 import { RECORDED_ANSWERS } from './idempotency.ts';
-import { PAYMENTS, type Payment, type Status } from './payment.ts';
+import { customerEmail, PAYMENTS, type Payment, type Status, typedEmail } from './payment.ts';
 import { changePayment, paymentsAfter } from './queries.ts';
 import { recordPayment, refuseChangedOutside } from './record.ts';
 import { paymentNotFound } from './transition.ts';
@@ -80,8 +80,5 @@ export async function findByEmail(
   }
 }
 
-function emailsOf({ customer, submission }: Payment): (string | undefined)[] {
-  const known = customer === null ? {} : (JSON.parse(customer) as { email?: string | null });
-  const sent = submission === null ? {} : (JSON.parse(submission) as { payer_email?: string });
-  return [known.email?.toLowerCase(), sent.payer_email?.toLowerCase()];
-}
+const emailsOf = (payment: Payment) =>
+  [customerEmail(payment), typedEmail(payment)].map((email) => email?.toLowerCase());

@@ -119,6 +119,18 @@ export function isPaymentId(text: string): boolean {
   return isTimeOrderedId(PAYMENT_ID_PREFIX, text);
 }
 
+/** The e-mail address that the merchant gave of a payment's customer. */
+export const customerEmail = ({ customer }: Pick<Payment, 'customer'>): string | undefined =>
+  customer === null ? undefined : ((JSON.parse(customer) as { email?: string | null }).email ?? undefined);
+
+/** The e-mail address that a payment's customer typed at checkout. */
+export const typedEmail = ({ submission }: Pick<Payment, 'submission'>): string | undefined =>
+  (JSON.parse(submission ?? '{}') as { payer_email?: string }).payer_email;
+
+/** The e-mail address that letters about a payment go to: what its customer typed, else what the merchant gave. */
+export const emailOf = (payment: Pick<Payment, 'customer' | 'submission'>): string | undefined =>
+  typedEmail(payment) ?? customerEmail(payment);
+
 /** Whether a payment is approved or rejected: that stands, and so does the money matched with it. */
 export const isDecided = ({ status }: Pick<Payment, 'status'>): boolean =>
   status === 'approved' || status === 'rejected';

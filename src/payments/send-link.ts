@@ -3,23 +3,10 @@ import type { Act } from '../journal/audit-entry.ts';
 import type { Facts } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';
-import { asOf, type Payment } from './payment.ts';
+import { asOf, customerEmail, type Payment } from './payment.ts';
 import { changePayment, findPayment, findPaymentOf, type Tenant } from './queries.ts';
 import { recordPayment, refuseChangedOutside } from './record.ts';
 import { paymentNotFound } from './transition.ts';
-
-/** The e-mail address that the merchant gave of a payment's customer. */
-export function customerEmail({ customer }: Pick<Payment, 'customer'>): string | undefined {
-  return customer === null
-    ? undefined
-    : ((JSON.parse(customer) as { email?: string | null }).email ?? undefined);
-}
-
-/** The e-mail address that letters about a payment go to: what its customer typed, else what the merchant gave. */
-export function emailOf(payment: Pick<Payment, 'customer' | 'submission'>): string | undefined {
-  const { payer_email } = JSON.parse(payment.submission ?? '{}') as { payer_email?: string };
-  return payer_email ?? customerEmail(payment);
-}
 
 /**
  * Records that the link of a payment, of `tenant` or of any merchant if undefined, is to be sent. Throws `not_found`, `invalid_status`
