@@ -1,6 +1,9 @@
 // Which letters a merchant and an administrator want. What nothing was chosen of is as said here.
 import { z } from 'zod';
 import type { Administrator } from '../administrators/administrator.ts';
+import { changeAdministrator } from '../administrators/queries.ts';
+import { actorOf, recordAdministrator } from '../administrators/record.ts';
+import type { Transaction } from '../journal/transaction.ts';
 import type { Profile } from '../merchants/merchant.ts';
 import type { LetterKind } from './letter.ts';
 
@@ -22,3 +25,18 @@ type AdministratorChoices = z.output<typeof administratorChoices>;
 
 export const choicesOf = ({ letters }: Pick<Administrator, 'letters'>): AdministratorChoices =>
   administratorChoices.parse(letters === null ? {} : JSON.parse(letters));
+
+/** Keeps what an administrator chose for themselves. Returns false if there is no such administrator. */
+export async function keepChoices(
+  transaction: Transaction,
+  id: string,
+  choices: AdministratorChoices,
+  requestId: string,
+): Promise<boolean> {
+  const letters = JSON.stringify(choices);
+  const changed = await changeAdministrator(transaction, id, undefined, { letters });
+  if (!changed) return false;
+  const act = { actor: actorOf(id), request_id: requestId };
+  await recordAdministrator(transaction, act, 'administrator.letters_chosen', changed);
+  return true;
+}

@@ -12,8 +12,7 @@ import {
   type Shown,
   withParts,
 } from '../../administrators/pages/route.ts';
-import { changeAdministrator, findAdministrator } from '../../administrators/queries.ts';
-import { actorOf, recordAdministrator } from '../../administrators/record.ts';
+import { findAdministrator } from '../../administrators/queries.ts';
 import { requireStanding } from '../../administrators/standing.ts';
 import { OperationalError } from '../../lib/errors.ts';
 import { html } from '../../lib/html.ts';
@@ -22,7 +21,7 @@ import { asOf, customerEmail, isPaymentId, type Payment } from '../../payments/p
 import { findPayment } from '../../payments/queries.ts';
 import { sendLink } from '../../payments/send-link.ts';
 import { pager, records } from '../../web/markup/table.ts';
-import { choicesOf } from '../choices.ts';
+import { choicesOf, keepChoices } from '../choices.ts';
 import { LETTER_ID_PREFIX, type Letter } from '../letter.ts';
 import { messageOf } from '../letters/compose.ts';
 import { PRODUCT, trialLetter } from '../letters/staff.ts';
@@ -185,13 +184,11 @@ async function takeChoices(context: MailContext): Promise<Outcome> {
       ...(least === undefined && { least: 'Number of payments must be from 1 to 10000' }),
       ...(digest === undefined && { digest: 'Choose how often the digest comes' }),
     });
-  const letters = JSON.stringify({ digest, hour, least, alerts: sent.get('alerts') !== 'off' });
-  const act = { actor: actorOf(principal.id), request_id: request.id };
+  const choices = { digest, hour, least, alerts: sent.get('alerts') !== 'off' };
   await journal.commit(async (transaction) => {
     await requireStanding(transaction, principal, 'read');
-    const changed = await changeAdministrator(transaction, principal.id, undefined, { letters });
-    if (!changed) throw new OperationalError('not_found', 'There is no such administrator.');
-    await recordAdministrator(transaction, act, 'administrator.letters_chosen', changed);
+    if (!(await keepChoices(transaction, principal.id, choices, request.id)))
+      throw new OperationalError('not_found', 'There is no such administrator.');
   }, principal.id);
   return { to: address(CHOICES, { done: 'letters' }) };
 }

@@ -1,6 +1,5 @@
 // The pages of mail beside checkout: in development the letters that lie there, and the end of an administrator's digests.
-import { changeAdministrator, findAdministrator } from '../../administrators/queries.ts';
-import { actorOf, recordAdministrator } from '../../administrators/record.ts';
+import { findAdministrator } from '../../administrators/queries.ts';
 import type { CheckoutVisit, Name } from '../../checkout/visit.ts';
 import type { Journal } from '../../journal/journal.ts';
 import type { KeyRing } from '../../journal/keys/key-ring.ts';
@@ -10,7 +9,7 @@ import { pathOf } from '../../lib/web-address.ts';
 import { facts, type TermPair } from '../../web/markup/parts.ts';
 import { framedPage } from '../../web/pages/framed-page.ts';
 import type { PageAnswer, PageRoute } from '../../web/pages/surface.ts';
-import { choicesOf } from '../choices.ts';
+import { choicesOf, keepChoices } from '../choices.ts';
 import { DEV_MAIL_PATH, type DevMail } from '../dev-mail.ts';
 import { PRODUCT } from '../letters/staff.ts';
 import type { Message } from '../message.ts';
@@ -105,13 +104,10 @@ class UnsubscribeRoute implements PageRoute<Name> {
   async take(visit: CheckoutVisit): Promise<PageAnswer> {
     const id = unsubscriber(this.#parts.ring, visit.asked.from ?? '');
     if (id === undefined) return unknownAddress(visit);
-    const act = { actor: actorOf(id), request_id: visit.request.id };
     await this.#parts.journal.commit(async (transaction) => {
       const before = await findAdministrator(transaction, id);
       if (!before || choicesOf(before).digest === 'never') return;
-      const letters = JSON.stringify({ ...choicesOf(before), digest: 'never' });
-      const changed = await changeAdministrator(transaction, id, undefined, { letters });
-      if (changed) await recordAdministrator(transaction, act, 'administrator.letters_chosen', changed);
+      await keepChoices(transaction, id, { ...choicesOf(before), digest: 'never' }, visit.request.id);
     }, id);
     const content = html`<h1 lang="en">No more digests</h1>
 <p lang="en">The queue is not written about to this address any more.</p>`;
