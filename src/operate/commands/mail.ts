@@ -1,5 +1,5 @@
 // counterfoil mail: sends a letter to try the settings, and shows each step with the server's own words.
-import { Argument, Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { randomId } from '../../lib/ids.ts';
 import { systemClock } from '../../lib/time.ts';
 import { LETTER_ID_PREFIX } from '../../mail/letter.ts';
@@ -10,25 +10,16 @@ import { SmtpTransport } from '../../mail/smtp.ts';
 import { configurationFile, readConfiguration } from '../config.ts';
 import { mailServer } from '../settings/mail.ts';
 import { Failure } from './terminal.ts';
-import { CONFIG_OPTION, JSON_OPTION } from './usage.ts';
+import { addCommands, newCommand } from './usage.ts';
 
 export function mailCommand(): Command {
-  const command = new Command('mail').description('mail: the server that letters leave by').addHelpText(
-    'after',
-    `
-Examples:
-  counterfoil mail test you@example.com
-  counterfoil mail test you@example.com --json`,
-  );
-  command
-    .command('test')
-    .description('send a letter at once, and show what the server says at each step')
-    .addArgument(new Argument('<address>', 'whom the letter goes to').argParser(parseAddress))
-    .option(...CONFIG_OPTION)
-    .option(...JSON_OPTION)
-    .addHelpText('after', '\nExample:\n  counterfoil mail test you@example.com')
-    .action(tryMail);
-  return command;
+  const example = 'mail test you@example.com';
+  const description = 'mail: the server that letters leave by';
+  return addCommands(newCommand('mail', description, [example, `${example} --json`]), [
+    newCommand('test', 'send a letter at once, and show what the server says at each step', [example])
+      .argument('<address>', 'whom the letter goes to', parseAddress)
+      .action(tryMail),
+  ]);
 }
 
 function parseAddress(text: string): string {

@@ -23,13 +23,13 @@ export interface StoreOptions {
   json?: boolean;
 }
 
-/** Who acts by a command. */
 /** What a printed link assumes, where the configuration names no address: a development server may have moved to another port. */
 export const assumed = ({ base_url }: Pick<Configuration, 'base_url'>): string =>
   base_url === null
     ? '\nThe address is that of the configuration file. If the service says that it listens at another one, put that in its place.'
     : '';
 
+/** Who acts by a command. */
 export const OPERATOR = { actor: 'operator', request_id: null };
 
 export interface Store {
