@@ -256,6 +256,7 @@ const ROWS: Row[] = [
   { route: 'POST /console/account/sessions', expected: FORMS_READ, in: 422 },
 
   { route: 'GET /console/queue', expected: SESSIONS_READ, in: 200 },
+  { route: 'GET /console/queue/next', expected: SESSIONS_READ, in: 303 },
   { route: 'GET /console/queue/new', expected: SESSIONS_READ, in: 422 },
   { route: 'GET /console/payments', expected: SESSIONS_READ, in: 200 },
   { route: 'GET /console/payments.csv', expected: SESSIONS_READ, in: 200 },

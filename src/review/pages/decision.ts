@@ -20,7 +20,7 @@ import {
 import type { ReviewContext } from './context.ts';
 import { approvalFields, type Filled, PREVIEW, rejectionFields, told, wording } from './decision-form.ts';
 import { decisive } from './evidence.ts';
-import { addressOfList, type Carried, carriedBy, nextAfter, onPageOf } from './list-place.ts';
+import { addressOfList, addressOfNext, type Carried, carriedBy } from './list-place.ts';
 import { addressOfPayment, heading, type People, parties, peopleFor, secondLine } from './panel.ts';
 import { methodName } from './particulars.ts';
 
@@ -204,8 +204,10 @@ export async function undecided(
 ): Promise<Outcome> {
   const { address, token, say } = context;
   const carried = carriedBy(context);
-  const toList = carried.list === 'payments' ? say`Go to the payments` : say`Go to the queue`;
-  const next = await nextAfter(context, payment, carried);
+  const onward =
+    carried.list === 'payments'
+      ? html`<a class="plain" href="${addressOfList(context, carried)}">${say`Go to the payments`}</a>`
+      : html`<a class="primary" href="${addressOfNext(context, carried, { past: payment.id })}">${say`Next in the queue`}</a>`;
   const isDecided = payment.status === 'approved' || payment.status === 'rejected';
   const isOwn = decisionOf(payment)?.by === context.principal.id;
   const title = !isDecided
@@ -217,14 +219,14 @@ export async function undecided(
 ${heading(context, payment, 'h2')}
 <p class="lead">${text}</p>
 <div class="actions">
-${next && html`<a class="primary" href="${addressOfList(context, carried, { open: next.id })}#open">${say`Next in the queue`}</a>`}
+${carried.list !== 'payments' && onward}
 <a class="secondary" href="${addressOfPayment(context, payment.id, carried)}">${say`See this payment`}</a>
 ${
   takeOver &&
   html`<form method="post" action="${address(`/payments/${payment.id}/claim`, { ...carried, on: 'queue' })}">
 ${token}<input type="hidden" name="force" value="1"><button class="secondary">${say`Take over`}</button></form>`
 }
-${!next && html`<a class="plain" href="${addressOfList(context, carried)}">${toList}</a>`}
+${carried.list === 'payments' && onward}
 </div>`;
   return { title, content, place: '/queue', status };
 }
@@ -239,33 +241,25 @@ export async function decide(context: ReviewContext, act: Act): Promise<Outcome>
     return asking(context, act, payment, { filled, faults: wording(context, parsed.faults) });
   if (act === 'reject' && context.form.has(PREVIEW))
     return asking(context, act, payment, { filled, preview: true });
+  const { id } = payment;
+  const onward = addressOfNext(context, carriedBy(context), { done: id });
   try {
-    const { id } = payment;
     const { principal, journal, fourEyesAbove, request } = context;
-    const { payment: decided } = await journal.commit(
+    await journal.commit(
       (transaction) =>
         parsed.act === 'approve'
           ? approve(transaction, principal, id, parsed.value, fourEyesAbove, request.id)
           : reject(transaction, principal, id, parsed.value, request.id),
       id,
     );
-    return await afterDecision(context, decided);
+    return { to: onward };
   } catch (error) {
     if (!(error instanceof OperationalError)) throw error;
     const now = await paymentOf(context);
     const { version, ...said } = parsed.value;
-    if (isDoneAlready(now, context.principal.id, version, { act, ...said }))
-      return afterDecision(context, now);
+    if (isDoneAlready(now, context.principal.id, version, { act, ...said })) return { to: onward };
     return lost(context, act, error, filled);
   }
-}
-
-/** The list that the reviewer came from, with the next payment open and the decision told. */
-async function afterDecision(context: ReviewContext, decided: Payment): Promise<Outcome> {
-  const carried = carriedBy(context);
-  const next = await nextAfter(context, decided, carried);
-  const to = addressOfList(context, onPageOf(carried, next), { open: next?.id, done: decided.id });
-  return { to: next ? `${to}#open` : to };
 }
 
 type Read<A extends Act, P> = P extends { value: infer V } ? { act: A; value: V } : P;

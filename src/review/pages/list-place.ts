@@ -1,11 +1,20 @@
-// The list that a payment was opened from, which addresses carry: its page, its filters, and the payment that comes next in it.
-
+// The list that a payment was opened from, which addresses carry: its page and its filters.
 import { askedOf } from '../../administrators/pages/filters.ts';
-import type { Payment } from '../../payments/payment.ts';
-import { nextInQueue, queuePlace } from '../queries.ts';
-import type { ReviewContext } from './context.ts';
-import { PAYMENT_FILTERS } from './payment-search.ts';
-import { filteringOf, QUEUE_FILTERS, queuePlaceOf } from './queue-filter.ts';
+import type { Context } from '../../administrators/pages/route.ts';
+
+/** The parameters that filter the queue; the others say which payment is open and where the list begins. */
+export const QUEUE_FILTERS = [
+  'q',
+  'merchant',
+  'method',
+  'currency',
+  'minimum',
+  'age',
+  'mode',
+  'claimed',
+  'money',
+] as const;
+export const PAYMENT_FILTERS = ['q', 'status', 'merchant', 'mode', 'from', 'to'] as const;
 
 const LISTS = {
   queue: { path: '/queue', parameters: [...QUEUE_FILTERS, 'after'] },
@@ -24,45 +33,23 @@ export function carriedFrom(query: URLSearchParams, list: ListName): Carried {
 }
 
 /** The list that an address of a payment carries. Without a list, the filters are the queue's. */
-export function carriedBy({ query }: ReviewContext): Carried {
+export function carriedBy({ query }: Context): Carried {
   const list = (['queue', 'payments'] as const).find((one) => one === query.get('list'));
   return { ...carriedFrom(query, list ?? 'queue'), list };
 }
 
 /** The address of the list: its path is one of two, whatever the parameters say. */
 export function addressOfList(
-  { address }: ReviewContext,
+  { address }: Context,
   { list = 'queue', ...asked }: Carried,
   more: Readonly<Record<string, string | undefined>> = {},
 ): string {
   return address(LISTS[list].path, { ...asked, ...more });
 }
 
-/**
- * The payment that waits next behind `payment` in the queue, or the one that waits longest; none that another administrator has claimed.
- * Undefined for the list of payments. Throws `DatabaseError`.
- */
-export async function nextAfter(
-  context: ReviewContext,
-  payment: Payment,
-  { list }: Carried,
-): Promise<Payment | undefined> {
-  if (list === 'payments') return undefined;
-  const { database, principal, now } = context;
-  const free = { is: 'available', by: principal.id, now } as const;
-  const { filter } = await filteringOf(context);
-  const narrowed = { ...filter, claim: filter.claim ?? free };
-  const place = queuePlace(payment);
-  const next =
-    (await nextInQueue(database, place, narrowed)) ?? (await nextInQueue(database, undefined, narrowed));
-  return next?.id === payment.id ? undefined : next;
-}
-
-/** The page of the list that was left, or its first page where the next payment stands before that page. */
-export function onPageOf(carried: Carried, next: Payment | undefined): Carried {
-  const after = queuePlaceOf(carried.after ?? null);
-  if (!next || !after) return carried;
-  const { since, id } = queuePlace(next);
-  const isBehind = since > after.since || (since === after.since && id > after.id);
-  return isBehind ? carried : { ...carried, after: undefined };
-}
+/** The address that leads on from a payment: to its list, with the next payment of the queue open. `done`: it was decided just now. */
+export const addressOfNext = (
+  { address }: Context,
+  carried: Carried,
+  { done, past }: { done?: string; past?: string },
+): string => address('/queue/next', { ...carried, done, past });

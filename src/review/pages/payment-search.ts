@@ -17,8 +17,8 @@ import { STATUSES, type Status } from '../../payments/payment.ts';
 import { meaningOf } from '../meaning.ts';
 import type { SearchFilter } from '../queries.ts';
 import type { ReviewContext } from './context.ts';
+import { PAYMENT_FILTERS } from './list-place.ts';
 
-export const PAYMENT_FILTERS = ['q', 'status', 'merchant', 'mode', 'from', 'to'] as const;
 type Parameter = (typeof PAYMENT_FILTERS)[number];
 /** Longest text that is looked for. */
 const TEXT_MAXIMUM = 508;

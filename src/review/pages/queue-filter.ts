@@ -17,19 +17,8 @@ import { isPaymentId } from '../../payments/payment.ts';
 import { meaningOf } from '../meaning.ts';
 import { MONEY_SEEN, type QueueFilter, type QueuePlace } from '../queries.ts';
 import type { ReviewContext } from './context.ts';
+import { QUEUE_FILTERS } from './list-place.ts';
 
-/** The parameters that filter; the others of the queue say which payment is open and where the list begins. */
-export const QUEUE_FILTERS = [
-  'q',
-  'merchant',
-  'method',
-  'currency',
-  'minimum',
-  'age',
-  'mode',
-  'claimed',
-  'money',
-] as const;
 type FilterName = (typeof QUEUE_FILTERS)[number];
 type Asked = Partial<Record<FilterName, string>>;
 

@@ -4,6 +4,7 @@ import { EXPORT_FORMATS } from '../../web/row-writer.ts';
 import type { ReviewContext, ReviewParts } from './context.ts';
 import { decide, question } from './decision.ts';
 import { homePage } from './home.ts';
+import { toNext } from './next.ts';
 import { claimOrRelease, paymentPage, takeNote } from './payment.ts';
 import { paymentsPage } from './payments.ts';
 import { download } from './payments-export.ts';
@@ -15,6 +16,7 @@ const PAYMENT = '/payments/:payment_id';
 const routes: readonly Route<ReviewContext>[] = [
   page<ReviewContext>('/', 'read', homePage),
   page<ReviewContext>('/queue', 'read', queuePage),
+  page<ReviewContext>('/queue/next', 'read', toNext),
   { ...page<ReviewContext>('/queue/new', 'read', newInQueue), isBackground: true },
   page<ReviewContext>('/payments', 'read', paymentsPage),
   ...EXPORT_FORMATS.map((format) => ({

@@ -50,13 +50,18 @@ test('A decision leads back to the page of the queue that one came from, with it
 
   // Nothing waits behind the last of all: the next is the first of the queue, which stands on its first page.
   const last = await who.ana.get(new URL(rowsOf(rejected).at(-1)!, harness.origin));
+  const slower = await who.bob.get((await who.bob.get(last.url)).link('Approve…'));
   const wrapped = await who.ana.send(await who.ana.get(last.link('Approve…')), {}, /^Approve/);
-  assert.deepEqual(parametersOf(wrapped), {
+  const onFirstPage = {
     mode: 'test',
     q: 'ada@example.org',
     open: rowsOf(await who.ana.get('/queue?mode=test&q=ada%40example.org')).map(idIn)[0],
-    done: idIn(rowsOf(rejected).at(-1)!),
-  });
+  };
+  assert.deepEqual(parametersOf(wrapped), { ...onFirstPage, done: idIn(rowsOf(rejected).at(-1)!) });
+
+  // Whoever was slower is led to the same payment, and told of no decision.
+  const late = await who.bob.send(slower, {}, /^Approve/);
+  assert.deepEqual(parametersOf(await who.bob.get(late.link('Next in the queue'))), onFirstPage);
 });
 
 test('A decision leads back to the page of the payments that one came from, by way of a note, a claim and recorded money.', async () => {
