@@ -141,7 +141,8 @@ export class Locale<Key extends string> implements Language {
       const format = new Intl.NumberFormat(this.tag, {
         style: 'currency',
         currency,
-        ...(whole ? {} : { minimumFractionDigits: 2 }),
+        // Amounts are hundredths: `KWD 10.000` could be read as ten thousand.
+        ...{ minimumFractionDigits: whole ? undefined : 2, maximumFractionDigits: 2 },
       });
       const sign = format.formatToParts(0).find(({ type }) => type === 'currency')?.value;
       manner = { format, code: SHARED_SIGNS.has(sign ?? '') ? ` ${currency}` : '' };

@@ -52,12 +52,16 @@ export function parseAmount(amount: number, currency: string): { minor: number }
 /** A whole number in groups of three, with one separator between groups and another before decimals: `1.200,00`, `1'200.00`, `1 200`. */
 const GROUPED = /^\d{1,3}([.,٬'’ ])\d{3}(?:\1\d{3})*(?!\1)(?:[.,٫]\d{1,2})?$/;
 
+/** One point or comma before three digits: in a currency of three decimals it may stand before decimals. */
+const THREE_DECIMALS = /^\d+[.,٫]\d{3}$/;
+
 /**
  * Parses an amount as people and banks write it, into hundredths: `1000`, `49,90`, `1.200,00`, `٤٩٫٩٠`. A point or comma before exactly
- * three digits groups: `1.200` is 1200. Undefined if it is none.
+ * three digits groups: `1.200` is 1200. Undefined if it is none, and if `currency` has three decimals and it can be read in two ways.
  */
-export function parseTypedAmount(text: string): number | undefined {
+export function parseTypedAmount(text: string, currency?: string): number | undefined {
   const typed = asciiDigits(text).trim();
+  if (DECIMALS_OF.get(currency ?? '') === 3 && THREE_DECIMALS.test(typed)) return undefined;
   const group = GROUPED.exec(typed)?.[1];
   const number = (group === undefined ? typed : typed.replaceAll(group, '')).replace(/[,٫]/, '.');
   if (!/^\d{1,12}(?:\.\d{1,2})?$/.test(number)) return undefined;

@@ -73,7 +73,7 @@ export function amountOf(text: string): SearchFilter | undefined {
   const parts = /^\s*(?:([a-z]{3})\s*)?\+?(\d[\d.,٬٫'’\s]*?)(?:\s*([a-z]{3}))?\s*$/i.exec(number);
   const currency = (parts?.[1] ?? parts?.[3])?.toUpperCase();
   if (!parts || (currency !== undefined && !isCurrency(currency))) return undefined;
-  const amount_minor = parseTypedAmount(parts[2]!);
+  const amount_minor = parseTypedAmount(parts[2]!, currency);
   return amount_minor === undefined ? undefined : { amount_minor, currency };
 }
 

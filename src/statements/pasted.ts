@@ -3,6 +3,7 @@
 import type { DateOrder, DecimalWord, Statement, StatementAccount, StatementLine } from '#bank-statements';
 import {
   csvAmount,
+  csvAmountOfAny,
   csvDay,
   currencyCode,
   dayOrdersOf,
@@ -57,16 +58,18 @@ const isUnit = (word: string | undefined) =>
   word !== undefined && UNIT.test(word) && (!/^[A-Z]/.test(word) || currencyCode(word) !== undefined);
 
 const isDay = (word: string) => DAY.test(word) && dayOrdersOf(word).length > 0;
-const isNumber = (word: string) => decimalsOf(word).possible.length > 0;
+const isNumber = (word: string) => csvAmountOfAny(word) !== undefined;
 
 /** The rows of a text that are not empty, and the statement of what was understood. Nothing that can be read in two ways is guessed. */
 export function readPasted(text: string, options: PasteOptions): { rows: PastedRow[]; statement: Statement } {
-  const { account, file, today } = options;
+  const { account, currency, file, today } = options;
   const written = text.split(/\r\n?|\n/).map((row, i) => ({ at: i + 1, written: row.trim() }));
   const rows: PastedRow[] = written.filter((row) => row.written !== '');
   const parts = rows.map((row) => partsOf(row.written));
   const told = {
-    decimal: options.decimal ?? only<DecimalWord>(parts.map(({ amounts }) => amounts.flatMap(decimalOf))),
+    decimal:
+      options.decimal ??
+      only<DecimalWord>(parts.map(({ amounts }) => amounts.flatMap((one) => decimalOf(one, currency)))),
     dates: options.dates ?? only<DateOrder>(parts.map(({ days }) => days.flatMap(orderOf))),
   };
   const read = rows.flatMap((row, i) => {
@@ -83,8 +86,8 @@ export function readPasted(text: string, options: PasteOptions): { rows: PastedR
   return { rows, statement: { format: 'pasted', file, account, to: today, lines, faults: [] } };
 }
 
-const decimalOf = (amount: string) => {
-  const { possible } = decimalsOf(amount);
+const decimalOf = (amount: string, currency: string) => {
+  const { possible } = decimalsOf(amount, currency);
   return possible.length === 1 ? possible : [];
 };
 const orderOf = (day: string) => {
@@ -139,12 +142,12 @@ function lineOf(
   if (other !== undefined) return `It has two amounts, ${written} and ${other}. Leave one of them.`;
   if (!hasColumns && /^[-+]?\d{1,3} \d{3}\D/.test(written))
     return `“${written}” is one amount or two numbers. Write the amount without a space.`;
-  const { possible, asks } = decimalsOf(written);
+  const { possible, asks } = decimalsOf(written, currency);
   if (asks && decimal === undefined)
     return `“${written}” can be read in two ways: choose the decimal separator.`;
-  const amount = csvAmount(written, possible.length === 1 ? possible[0] : decimal);
+  const amount = csvAmount(written, possible.length === 1 ? possible[0] : decimal, currency);
   if (!amount) return `“${written}” is no amount.`;
-  if (amount.minor === 0) return 'Its amount is zero.';
+  if (amount.minor === 0 && amount.beyond === undefined) return 'Its amount is zero.';
   if (amount.currency !== undefined && amount.currency !== currency)
     return `It is in ${amount.currency}, the account in ${currency}.`;
   const read = days.slice(0, 2).map((day) => {
@@ -157,7 +160,7 @@ function lineOf(
   const isOut = amount.isNegative || amount.isBracketed || markOf(amount.mark) === 'debit';
   return {
     at,
-    ...defined({ bookingDay: read[0], valueDay: read[1] }),
+    ...defined({ bookingDay: read[0], valueDay: read[1], beyond: amount.beyond }),
     amountMinor: amount.minor,
     currency,
     direction: isOut ? 'debit' : 'credit',

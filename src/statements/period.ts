@@ -1,6 +1,6 @@
 // An account over some days: its opening balance, what was booked on each day, and the closing balance held against the bank's.
 
-import { signedAmount } from '#bank-statements';
+import { hasThousandths, signedAmount } from '#bank-statements';
 import { dayBefore } from '../lib/time.ts';
 import type { Reader } from '../store/database.ts';
 import {
@@ -86,6 +86,9 @@ export function balanceSentence({ closing, bank, days, currency }: Period): stri
     return 'The bank named no closing balance of these days, so the lines are compared with nothing.';
   if (closing === bank)
     return 'The opening balance and the booked lines make the closing balance of the bank.';
+  const lines = days.flatMap(({ sums }) => sums).reduce((all, { count }) => all + count, 0);
+  if (hasThousandths(currency) && Math.abs(bank - closing) <= lines + 1)
+    return `The opening balance and the booked lines make the closing balance of the bank, but for thousandths that are not kept: ${signedAmount(bank - closing)} ${currency}.`;
   const first = days.find((one) => one.bank !== undefined && one.bank !== one.balance);
   const since = first === undefined ? '' : ` They differ from ${first.day} on.`;
   const said = `The booked lines make ${signedAmount(closing)}, the bank says ${signedAmount(bank)} ${currency}`;

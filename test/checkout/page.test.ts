@@ -166,6 +166,7 @@ describe('checkout', () => {
       [1050, 'JPY', '¥1,050 JPY'],
       [0.01, 'EUR', '€0.01'],
       [1.25, 'KWD', '1.25'],
+      [10, 'KWD', '10.00</bdi>'],
       [999999999999.99, 'EUR', '€999,999,999,999.99'],
     ] as const) {
       const { id } = await service.create({ amount, currency });

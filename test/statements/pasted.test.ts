@@ -50,6 +50,17 @@ test('each row is read by its own columns and marks, and what can be read in two
     assert.deepEqual(told(written), expected.length === 1 ? expected : [expected], written);
 });
 
+test('in a currency of three decimals thousandths are told apart from thousands', () => {
+  const currency = 'KWD';
+  assert.deepEqual(told('Anna B;1.234', { currency }), [
+    '“1.234” can be read in two ways: choose the decimal separator.',
+  ]);
+  assert.deepEqual(told('Anna B;1.234\nCarl D;0.750', { currency }), [
+    ['', 123, 'Anna B', ''],
+    ['', 75, 'Carl D', ''],
+  ]);
+});
+
 test('one row tells what another leaves open, else the bookkeeper says it', () => {
   assert.deepEqual(told('Anna B;1.200\n\nCarl D;49,90'), [
     ['', 120000, 'Anna B', ''],

@@ -1,6 +1,7 @@
 // Holds the balance beside each row against the amounts: which way the rows run, and where a balance does not follow.
 import { signedAmount } from './balance.ts';
 import type { StatementFault } from './statement.ts';
+import { hasThousandths } from './values.ts';
 
 interface BalanceRow {
   line: number;
@@ -50,6 +51,8 @@ interface Days {
 /** Rows of an account in the order in which they are looked at. */
 interface View extends Days {
   length: number;
+  /** By how many hundredths each number may be less than it was: 0 or 1. */
+  slack: number;
   line(i: number): number;
   minor(i: number): number;
   charges(i: number): number;
@@ -69,6 +72,16 @@ export class BalanceRows {
   #pendingMinor = 0;
   /** The sum of everything without signs: it has to stay exact. */
   #largest = 0;
+  /** By how many hundredths each number may be less than it was. */
+  readonly #slack: number;
+
+  constructor(currency: string) {
+    this.#slack = hasThousandths(currency) ? 1 : 0;
+  }
+
+  get length(): number {
+    return this.#lines.length;
+  }
 
   add({ line, day, minor, chargesMinor, balanceMinor, isPending }: BalanceRow): void {
     const place = this.#lines.length;
@@ -93,6 +106,7 @@ export class BalanceRows {
     const way = (places: number[] | undefined, days: Days): View => ({
       ...days,
       length: places?.length ?? this.#lines.length,
+      slack: this.#slack,
       line: (i) => this.#lines.at(places ? places[i]! : i),
       minor: (i) => this.#minors.at(places ? places[i]! : i),
       charges: (i) => this.#charges.get(places ? places[i]! : i) ?? 0,
@@ -162,25 +176,30 @@ function runsOf(view: View, charges: readonly number[]): Run[] {
 function runOf(view: View, factor: number): Run {
   let known: number | undefined;
   let since = 0;
+  let counted = 0;
   let opening = 0;
   const run = { faults: [] as StatementFault[], breaks: 0, steps: 0 };
   const change = (i: number) => view.minor(i) + (factor === 0 ? 0 : factor * view.charges(i));
   for (let i = 0; i < view.length; i++) {
     since += change(i);
+    counted++;
     const balance = view.balance(i);
     if (Number.isNaN(balance)) continue;
     if (known === undefined) opening = balance - since;
     else {
       run.steps++;
-      const swapped = known + since === balance ? 0 : swappedRows(view, i, known + since, change);
+      const reached = known + since;
+      const follows = Math.abs(reached - balance) <= view.slack * (counted + 1);
+      const swapped = follows ? 0 : swappedRows(view, i, reached, change);
       if (swapped > 0) {
         for (let more = 1; more <= swapped; more++) since += change(i + more);
         known += since;
         since = 0;
+        counted = 0;
         i += swapped;
         continue;
       }
-      if (known + since !== balance) {
+      if (!follows) {
         const sum = () =>
           `${signedAmount(known!)} before it and ${signedAmount(since)} give ${signedAmount(known! + since)}`;
         const text = () => `The balance of this row is ${signedAmount(balance)}, but ${sum()}.`;
@@ -189,6 +208,7 @@ function runOf(view: View, factor: number): Run {
     }
     known = balance;
     since = 0;
+    counted = 0;
   }
   return { ...run, opening, closing: known! + since };
 }

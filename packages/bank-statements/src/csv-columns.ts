@@ -1,7 +1,7 @@
 // What stands in the columns of a CSV table: whether it can be what a name says, and which column is the running total of others.
 import type { CsvRole } from './csv-layout.ts';
 import type { CsvRow } from './csv-rows.ts';
-import { csvAmount, dayOrdersOf, markOf } from './csv-values.ts';
+import { csvAmount, csvAmountOfAny, dayOrdersOf, markOf } from './csv-values.ts';
 import { isPendingWord } from './csv-words.ts';
 import { currencyCode } from './values.ts';
 
@@ -10,11 +10,10 @@ const SAMPLE_ROWS = 300;
 /** The least share of cells that has to be of a kind. Footers, rows of balances and what cannot be read stand among the others. */
 const SHARE = 0.5;
 
-const readEither = (cell: string) => csvAmount(cell, 'comma') ?? csvAmount(cell, 'point');
 export const isDay = (cell: string) => dayOrdersOf(cell).length > 0;
 const isWrittenDay = (cell: string) => isDay(cell) && /[./\- ]|[A-Za-z]{3}|年/.test(cell);
 export const isAmount = (cell: string) =>
-  !isDay(cell) && /\d[.,]\d|^[-+(]/.test(cell) && Boolean(readEither(cell));
+  !isDay(cell) && /\d[.,]\d|^[-+(]/.test(cell) && Boolean(csvAmountOfAny(cell));
 
 /** What a role needs to stand in its column. Texts and names may be anything. */
 const KINDS: Partial<Record<CsvRole, { is: (cell: string) => boolean; mayBeEmpty: boolean }>> = {
@@ -23,7 +22,7 @@ const KINDS: Partial<Record<CsvRole, { is: (cell: string) => boolean; mayBeEmpty
   currency: { is: (cell) => currencyCode(cell) !== undefined, mayBeEmpty: false },
   mark: { is: (cell) => markOf(cell) !== undefined, mayBeEmpty: false },
 };
-const MONEY = { is: (cell: string) => !isWrittenDay(cell) && Boolean(readEither(cell)) };
+const MONEY = { is: (cell: string) => !isWrittenDay(cell) && Boolean(csvAmountOfAny(cell)) };
 for (const role of ['amount', 'debit', 'credit', 'balance', 'charges', 'part'] as const)
   KINDS[role] = { ...MONEY, mayBeEmpty: role !== 'amount' };
 

@@ -14,7 +14,7 @@ import { inOrderOf, mergedLayout } from './csv-layout.ts';
 import type { CsvSurvey } from './csv-survey.ts';
 import type { CsvTable } from './csv-table.ts';
 import { statusOf } from './csv-words.ts';
-import { currencyCode, present } from './values.ts';
+import { currencyCode, hasThousandths, present } from './values.ts';
 
 /** What the bookkeeper has to say before a file can be read. */
 export interface CsvQuestion {
@@ -68,30 +68,39 @@ export function detectLayout(
     places(...roles).flatMap((place) => survey.amounts(place) ?? []);
   const statuses = [...new Set(places('status').flatMap((place) => survey.words(place)))];
   askForStatuses(layout, statuses, Boolean(profile || chosen.columns.status), questions);
-  const decimal = layout.decimal ?? decimalOf(amountsOf(...AMOUNTS), questions);
+  const amounts = amountsOf(...AMOUNTS);
+  const decimal = layout.decimal ?? decimalOf(amounts, decimalsIn(), questions);
   if (!profile) ownInstead(table, columns, chosen);
   if (!profile) notATotal(table, columns, { chosen, decimal }, questions);
-  const columnsWithAmounts = [columns.amount, columns.credit, columns.debit, columns.balance];
+  const days = places('day', 'value').flatMap((place) => survey.days(place) ?? []);
   const found = present({
-    dates:
-      layout.dates ??
-      datesOf(
-        places('day', 'value').flatMap((place) => survey.days(place) ?? []),
-        questions,
-      ),
+    dates: layout.dates ?? datesOf(days, questions),
     decimal,
     sign: layout.sign ?? signOf(table, columns, questions),
-    currency:
-      layout.currency ??
-      columnsWithAmounts.map((names) => currencyInName(names?.[0] ?? '')).find((one) => one !== undefined) ??
-      currencyAbove(table) ??
-      accountCurrency,
+    currency: currency(),
   });
   const hasCurrency = found.currency !== undefined || columns.currency !== undefined;
-  const isInCells = () => amountsOf('amount', 'debit', 'credit').some((one) => one.hasCurrency);
+  const isInCells = () => amountsOf('amount', 'debit', 'credit').some((one) => one.currencies.size > 0);
   if (!hasCurrency && survey.rows > 0 && !isInCells())
     questions.push({ key: 'currency', text: 'Say the currency: the file names none.' });
   return { layout: { ...layout, ...found }, questions };
+
+  /** The currency of amounts that name none. */
+  function currency(): string | undefined {
+    const named = [columns.amount, columns.credit, columns.debit, columns.balance].map((names) =>
+      currencyInName(names?.[0] ?? ''),
+    );
+    return (
+      layout.currency ?? named.find((one) => one !== undefined) ?? currencyAbove(table) ?? accountCurrency
+    );
+  }
+
+  /** How many decimals an amount may have, by all currencies of the file. */
+  function decimalsIn(): 'two' | 'three' {
+    const inCells = amounts.flatMap((one) => [...one.currencies]);
+    const inColumn = places('currency').flatMap((place) => survey.words(place).map(currencyCode));
+    return [currency(), ...inColumn, ...inCells].some(hasThousandths) ? 'three' : 'two';
+  }
 }
 
 /** The only currency that stands in a cell of its own above the names. */
@@ -194,9 +203,14 @@ function datesOf(columns: readonly SurveyedDays[], questions: CsvQuestion[]): Da
   return undefined;
 }
 
-function decimalOf(columns: readonly SurveyedAmounts[], questions: CsvQuestion[]): DecimalWord | undefined {
-  const told = new Set(columns.flatMap((one) => [...one.told]));
-  const unclear = columns.flatMap((one) => one.unclear ?? []).sort((a, b) => a.line - b.line)[0]?.text;
+function decimalOf(
+  columns: readonly SurveyedAmounts[],
+  decimals: 'two' | 'three',
+  questions: CsvQuestion[],
+): DecimalWord | undefined {
+  const found = columns.map((one) => one.decimals[decimals]);
+  const told = new Set(found.flatMap((one) => [...one.told]));
+  const unclear = found.flatMap((one) => one.unclear ?? []).sort((a, b) => a.line - b.line)[0]?.text;
   if (told.size === 1) return [...told][0];
   if (told.size === 2)
     questions.push({ key: 'decimal', text: 'Say the decimal mark: this file has comma and point.' });

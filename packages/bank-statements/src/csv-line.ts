@@ -135,7 +135,7 @@ function wordsRow(cells: readonly string[], row: Cells, layout: CsvLayout): RowR
   for (const role of MONEY) if (row.one(role) !== undefined) return undefined;
   const filled = cells.filter((cell) => cell !== '');
   if (row.one('day') === undefined && row.one('value') === undefined) {
-    const part = optionalAmount(row.one('part'), layout);
+    const part = optionalAmount('part', row, layout);
     const words: Words = {
       ...{ direction: 'credit', references: {}, counterparty: {}, isReversal: false },
       text: row.joined('text', '\n'),
@@ -174,8 +174,8 @@ function lineOf(row: Cells, at: number, layout: CsvLayout): RowRead {
   const named = row.one('currency');
   const currency = named === undefined ? (amount.currency ?? layout.currency) : currencyCode(named);
   if (currency === undefined) return fault(`the currency "${named ?? ''}" is not known`);
-  const charges = optionalAmount(row.one('charges'), layout);
-  const balance = optionalAmount(row.one('balance'), layout);
+  const charges = optionalAmount('charges', row, layout);
+  const balance = optionalAmount('balance', row, layout);
   if (charges === null) return fault(`the charges "${row.one('charges')}" cannot be read`);
   if (balance === null && !isPending) return fault(`the balance "${row.one('balance')}" cannot be read`);
   const direction = amount.minor < 0 ? 'debit' : 'credit';
@@ -194,6 +194,7 @@ function lineOf(row: Cells, at: number, layout: CsvLayout): RowRead {
   line.fingerprint = '';
   addWords(line, row);
   if (charges) line.chargesMinor = Math.abs(charges);
+  if (amount.beyond !== undefined) line.beyond = amount.beyond;
   const own = row.all('own');
   const ownAccount = own.length === 0 ? NO_ACCOUNT : ownOf(own);
   return {
@@ -225,11 +226,21 @@ function addWords(line: Words, row: Cells): void {
 
 type Words = Pick<LineRead, 'direction' | 'references' | 'counterparty' | 'text' | 'isReversal' | 'code'>;
 
-/** Hundredths with their sign and the currency beside, or what is wrong. */
-function signedAmountOf(row: Cells, layout: CsvLayout): { minor: number; currency?: string } | string {
+/** The currency of a row whose amounts have none beside them. */
+function currencyOf(row: Cells, layout: CsvLayout): string | undefined {
+  const named = row.one('currency');
+  return named === undefined ? layout.currency : currencyCode(named);
+}
+
+/** Hundredths with their sign, and what else stands with them. */
+type Signed = Pick<CsvAmount, 'minor' | 'currency' | 'beyond'>;
+
+/** A signed amount, or what is wrong. */
+function signedAmountOf(row: Cells, layout: CsvLayout): Signed | string {
   if (layout.sign === 'columns') return splitAmount(row, layout);
   const written = row.one('amount');
-  const amount = written === undefined ? undefined : csvAmount(written, layout.decimal);
+  const amount =
+    written === undefined ? undefined : csvAmount(written, layout.decimal, currencyOf(row, layout));
   if (!amount) return `the amount "${written ?? ''}" cannot be read`;
   const wrong = `the sign of the amount "${written}" is not the one of this file`;
   const { isNegative, isBracketed, mark } = amount;
@@ -248,16 +259,18 @@ function signedAmountOf(row: Cells, layout: CsvLayout): { minor: number; currenc
   return withSign(amount, isOut);
 }
 
-const withSign = ({ minor, currency }: CsvAmount, isOut: boolean) => ({
+const withSign = ({ minor, currency, beyond }: CsvAmount, isOut: boolean): Signed => ({
   minor: isOut && minor !== 0 ? -minor : minor,
   ...(currency !== undefined && { currency }),
+  ...(beyond !== undefined && { beyond }),
 });
 
 /** Of the two columns one holds the amount; the other is empty or zero. Banks write money out with and without a minus. */
-function splitAmount(row: Cells, layout: CsvLayout): { minor: number; currency?: string } | string {
+function splitAmount(row: Cells, layout: CsvLayout): Signed | string {
   const [debit, credit] = (['debit', 'credit'] as const).map((role) => {
     const written = row.one(role);
-    return written === undefined ? undefined : { written, amount: csvAmount(written, layout.decimal) };
+    const among = currencyOf(row, layout);
+    return written === undefined ? undefined : { written, amount: csvAmount(written, layout.decimal, among) };
   });
   for (const one of [debit, credit])
     if (one && (!one.amount || one.amount.isBracketed)) return `the amount "${one.written}" cannot be read`;
@@ -270,9 +283,14 @@ function splitAmount(row: Cells, layout: CsvLayout): { minor: number; currency?:
 }
 
 /** Hundredths with their sign; undefined for an empty cell, null for what cannot be read. */
-function optionalAmount(written: string | undefined, { decimal }: CsvLayout): number | null | undefined {
+function optionalAmount(
+  role: 'charges' | 'balance' | 'part',
+  row: Cells,
+  layout: CsvLayout,
+): number | null | undefined {
+  const written = row.one(role);
   if (written === undefined || written === '-' || /^n\/a$/i.test(written)) return undefined;
-  const amount = csvAmount(written, decimal);
+  const amount = csvAmount(written, layout.decimal, currencyOf(row, layout));
   if (!amount) return null;
   const { minor, isNegative, isBracketed, mark } = amount;
   return (isNegative || isBracketed || markOf(mark) === 'debit') && minor !== 0 ? -minor : minor;

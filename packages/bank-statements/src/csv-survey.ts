@@ -2,7 +2,7 @@
 import { contentFit, isAmount, isDay } from './csv-columns.ts';
 import type { CsvColumns, CsvRole, DateOrder, DecimalWord } from './csv-layout.ts';
 import type { CsvRow } from './csv-rows.ts';
-import { type CsvAmount, csvAmount, dayOrdersOf, decimalsOf, markOf, plainAmount } from './csv-values.ts';
+import { csvAmountOfAny, dayOrdersOf, decimalsOf, markOf, plainAmount } from './csv-values.ts';
 
 /** Rows at the beginning that tell which columns are looked at. */
 export const SAMPLE_ROWS = 300;
@@ -16,10 +16,12 @@ class Amounts {
   count = 0;
   isNegative = false;
   isBracketed = false;
-  hasCurrency = false;
-  readonly told = new Set<DecimalWord>();
-  /** The first one that can be read in two ways, and where. */
-  unclear: { text: string; line: number } | undefined;
+  readonly currencies = new Set<string>();
+  /** What they tell of the decimal mark in a currency of two decimals or fewer, and in one of three. */
+  readonly decimals: Record<'two' | 'three', Decimals> = {
+    two: { told: new Set(), unclear: undefined },
+    three: { told: new Set(), unclear: undefined },
+  };
   /** By the column of the mark, -1 for a mark beside the number: whether each amount has one, and whether one says other than its sign. */
   readonly marks: Map<number, { areAll: boolean; differ: boolean }>;
 
@@ -29,16 +31,18 @@ class Amounts {
 
   add(cell: string, { cells, line }: CsvRow): void {
     const plain = plainAmount(cell);
-    if (plain?.decimal) this.told.add(plain.decimal);
-    else if (!plain) {
-      const { possible, asks } = decimalsOf(cell);
-      if (possible.length === 1) this.told.add(possible[0]!);
-      if (asks) this.unclear ??= { text: cell, line };
+    const { two, three } = this.decimals;
+    if (plain?.decimal) {
+      two.told.add(plain.decimal);
+      three.told.add(plain.decimal);
+    } else if (!plain) {
+      addDecimals(two, cell, line);
+      addDecimals(three, cell, line, 'KWD');
     }
-    const amount = plain ?? readEither(cell);
+    const amount = plain ?? csvAmountOfAny(cell);
     if (!amount) return;
     this.count++;
-    if (amount.currency !== undefined) this.hasCurrency = true;
+    if (amount.currency !== undefined) this.currencies.add(amount.currency);
     const isMoving = amount.minor !== 0;
     if (isMoving && amount.isNegative) this.isNegative = true;
     if (isMoving && amount.isBracketed) this.isBracketed = true;
@@ -51,8 +55,17 @@ class Amounts {
   }
 }
 
-const readEither = (cell: string): CsvAmount | undefined =>
-  csvAmount(cell, 'comma') ?? csvAmount(cell, 'point');
+interface Decimals {
+  told: Set<DecimalWord>;
+  /** The first amount that can be read in two ways, and where. */
+  unclear: { text: string; line: number } | undefined;
+}
+
+function addDecimals(decimals: Decimals, cell: string, line: number, currency?: string): void {
+  const { possible, asks } = decimalsOf(cell, currency);
+  if (possible.length === 1) decimals.told.add(possible[0]!);
+  if (asks) decimals.unclear ??= { text: cell, line };
+}
 
 /** Days of a column: the orders in which all of them can be read, and the day that told the last of it. */
 interface Days {
@@ -95,7 +108,7 @@ export class CsvSurvey {
     }
     for (const place of placesOf(DAYS)) this.#days.set(place, noDays());
     for (const place of placesOf(MONEY)) this.#amounts.set(place, new Amounts(placesOf(['mark'])));
-    for (const place of placesOf(['status'])) this.#words.set(place, new Set());
+    for (const place of placesOf(['status', 'currency'])) this.#words.set(place, new Set());
   }
 
   add(row: CsvRow): void {
@@ -147,7 +160,7 @@ export class CsvSurvey {
     return this.#amounts.get(place);
   }
 
-  /** The different words of a column whose role is a status. */
+  /** The different words of a column whose role is a status or a currency. */
   words(place: number): string[] {
     return [...(this.#words.get(place) ?? [])];
   }

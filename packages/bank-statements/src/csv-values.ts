@@ -1,7 +1,7 @@
 // Days and amounts as CSV files write them, and what each of them tells about the order of days and the decimal mark.
 import type { DateOrder, DecimalWord } from './csv-layout.ts';
 import { alternatives } from './csv-words.ts';
-import { currencyCode, dayOf, hundredths } from './values.ts';
+import { currencyCode, cutToHundredths, dayOf } from './values.ts';
 
 const NUMERIC = /^(\d{1,4})([./\- ])(\d{1,2})\2(\d{1,4})\.?(?:[T ,].*)?$/;
 const COMPACT = /^\d{8}$/;
@@ -82,6 +82,8 @@ export interface CsvAmount {
   /** `S`, `CR` and their like behind the number. */
   mark?: string;
   currency?: string;
+  /** The whole amount, if it has thousandths: `1.234 KWD`. */
+  beyond?: string;
 }
 
 const SYMBOLS: Record<string, string> = {
@@ -130,8 +132,15 @@ export function plainAmount(written: string): (CsvAmount & { decimal?: DecimalWo
     : { minor, isNegative, isBracketed: false, decimal };
 }
 
-/** Digits without their groups, and hundredths, or undefined for what is no amount with this decimal mark. Whole numbers need none. */
-export function csvAmount(written: string, decimal: DecimalWord = 'comma'): CsvAmount | undefined {
+/**
+ * Digits without their groups, and hundredths, or undefined for what is no amount with this decimal mark. Whole numbers need none.
+ * `among`: the currency, where none stands beside the number.
+ */
+export function csvAmount(
+  written: string,
+  decimal: DecimalWord = 'comma',
+  among?: string,
+): CsvAmount | undefined {
   const plain = plainAmount(written);
   if (plain && (plain.decimal ?? decimal) === decimal) return plain;
   const text = written.replace(SPACE, ' ').replace(/ {2,}/g, ' ').replace(MINUS, '-').trim();
@@ -140,36 +149,52 @@ export function csvAmount(written: string, decimal: DecimalWord = 'comma'): CsvA
   const [, open, before, symbol, inner, number, after, behind, mark, close] = found;
   const signs = [before, inner, after].filter((sign) => sign !== undefined);
   if (signs.length > 1 || (open === undefined) !== (close === undefined)) return undefined;
-  const minor = grouped(number!, decimal === 'comma' ? ',' : '.');
-  if (minor === undefined) return undefined;
   const unit = symbol ?? behind;
   const currency = unit === undefined ? undefined : (SYMBOLS[unit] ?? currencyCode(unit));
   if (unit !== undefined && !UNCERTAIN.has(unit) && currency === undefined) return undefined;
+  const { minor, beyond } = grouped(number!, decimal === 'comma' ? ',' : '.', currency ?? among);
+  if (minor === undefined) return undefined;
   return {
     minor,
     isNegative: signs[0] === '-',
     isBracketed: open !== undefined,
     ...(mark !== undefined && { mark }),
     ...(currency !== undefined && { currency }),
+    ...(beyond !== undefined && { beyond }),
   };
 }
 
-/** Hundredths of digits that may have groups of three, all with the same mark. */
-function grouped(text: string, decimalMark: '.' | ','): number | undefined {
+/** An amount of any currency with either decimal mark: for what may be one. */
+export const csvAmountOfAny = (cell: string): CsvAmount | undefined =>
+  csvAmount(cell, 'comma', OF_THOUSANDTHS) ?? csvAmount(cell, 'point', OF_THOUSANDTHS);
+const OF_THOUSANDTHS = 'KWD';
+
+/** Hundredths of digits that may have groups of three, all with the same mark. No group is a zero: `0.750` is less than one. */
+function grouped(
+  text: string,
+  decimalMark: '.' | ',',
+  currency: string | undefined,
+): Partial<ReturnType<typeof cutToHundredths>> {
   const [whole = '', ...rest] = text.split(decimalMark);
   const group = /[.,'’ ]/.exec(whole)?.[0];
-  if (rest.length > 1 || (rest[0] !== undefined && !/^\d+$/.test(rest[0]))) return undefined;
-  if (group !== undefined && !/^\d{1,3}(?:[.,'’ ]\d{3})+$/.test(whole)) return undefined;
+  if (rest.length > 1 || (rest[0] !== undefined && !/^\d+$/.test(rest[0]))) return {};
+  if (group !== undefined && !/^[1-9]\d{0,2}(?:[.,'’ ]\d{3})+$/.test(whole)) return {};
   const digits = group === undefined ? whole : whole.replaceAll(group, '');
-  return hundredths([digits, ...rest].join(decimalMark), decimalMark);
+  return cutToHundredths([digits, ...rest].join(decimalMark), decimalMark, currency);
 }
 
-/** The decimal marks with which a text is an amount. Both, if both give the same amount; `asks` if they give different ones. */
-export function decimalsOf(text: string): { possible: readonly DecimalWord[]; asks: boolean } {
+/**
+ * The decimal marks with which a text is an amount in a currency. Both, if both give the same amount; `asks` if they give different ones,
+ * as of `1.234` where a currency has three decimals.
+ */
+export function decimalsOf(
+  text: string,
+  currency?: string,
+): { possible: readonly DecimalWord[]; asks: boolean } {
   const plain = plainAmount(text)?.decimal;
   if (plain !== undefined) return { possible: [plain], asks: false };
-  const comma = csvAmount(text, 'comma');
-  const point = csvAmount(text, 'point');
+  const comma = csvAmount(text, 'comma', currency);
+  const point = csvAmount(text, 'point', currency);
   if (comma && point) return { possible: ['comma', 'point'], asks: comma.minor !== point.minor };
   return { possible: comma ? ['comma'] : point ? ['point'] : [], asks: false };
 }

@@ -214,7 +214,7 @@ class Group {
   readonly #place: number;
   readonly #take: TakeLine;
   readonly #numbering: LineNumbering;
-  readonly #balances = new BalanceRows();
+  readonly #balances: BalanceRows;
   readonly #notes: StatementFault[] = [];
   #from: string | undefined;
   #to: string | undefined;
@@ -225,6 +225,7 @@ class Group {
     this.#place = place;
     this.#take = take;
     this.#numbering = new LineNumbering({ account, format: 'csv' });
+    this.#balances = new BalanceRows(account.currency);
   }
 
   isOf({ iban, other }: StatementAccount, currency: string): boolean {
@@ -254,9 +255,8 @@ class Group {
       minor === undefined || !Number.isSafeInteger(minor) ? undefined : { minor, currency };
     const opening = balance(run ? run.opening : told.opening);
     const closing = balance(run ? run.closing : told.closing);
-    const notAdding = run
-      ? run.faults
-      : balanceFaults(opening, closing, faults.length > 0 ? undefined : this.#sumMinor, 0);
+    const sumMinor = faults.length > 0 ? undefined : this.#sumMinor;
+    const notAdding = run ? run.faults : balanceFaults(opening, closing, sumMinor, 0, this.#balances.length);
     const said = [...notes, ...(run?.notes ?? []), ...this.#notes];
     return {
       format: 'csv',

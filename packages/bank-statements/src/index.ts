@@ -18,7 +18,15 @@ export {
   type RememberedLayout,
 } from './csv-layout.ts';
 export { ownOf } from './csv-line.ts';
-export { csvAmount, csvDay, dayOrdersOf, decimalsOf, markOf, thousandsMark } from './csv-values.ts';
+export {
+  csvAmount,
+  csvAmountOfAny,
+  csvDay,
+  dayOrdersOf,
+  decimalsOf,
+  markOf,
+  thousandsMark,
+} from './csv-values.ts';
 export { type ByteSource, bytesInMemory } from './decoding.ts';
 export { ENCODINGS, type Encoding } from './encodings.ts';
 export { LineNumbering, type LineRead, numbered } from './fingerprint.ts';
@@ -41,4 +49,4 @@ export type {
   StatementLine,
   TakeLine,
 } from './statement.ts';
-export { currencyCode, ibanOf } from './values.ts';
+export { currencyCode, hasThousandths, ibanOf } from './values.ts';

@@ -61,6 +61,38 @@ test('the decimal mark is asked when the amounts do not tell it, and decides eve
   assert.deepEqual(amounts(rows('-12', '1200')), [-1200, 120000]);
 });
 
+test('amounts of three decimals are read in the currencies that have them, and asked for where they may be thousands', () => {
+  const rows = (currency: string, ...written: string[]) => [
+    'Date;Text;Amount;Currency',
+    ...written.map((one) => `20.11.2026;a;${one};${currency}`),
+  ];
+  assert.deepEqual(asked(rows('KWD', '1.234', '-2.500')), ['decimal']);
+  assert.deepEqual(asked(rows('EUR', '1.234', '-2.505')), [], 'euros have two decimals');
+  assert.deepEqual(amounts(rows('KWD', '1.234', '-0.750')), [123, -75], 'no group is a zero');
+  assert.deepEqual(amounts(rows('KWD', '1,234.567', '-2.500')), [123456, -250]);
+  assert.deepEqual(amounts(rows('KWD', '1.234', '-2.500'), choices('decimal=comma')), [123400, -250000]);
+  const beyond = (all: readonly string[], options?: ReadOptions) =>
+    read(all, options).statements[0]!.lines.map((line) => line.beyond);
+  assert.deepEqual(beyond(rows('TND', '1,234.567', '-2.500')), ['1234.567 TND', undefined]);
+  const inCells = ['Date;Text;Amount', '20.11.2026;a;1.234 BHD', '20.11.2026;a;-2.000 BHD'];
+  assert.deepEqual(asked(inCells), ['decimal']);
+  assert.deepEqual(beyond(inCells, choices('decimal=point')), ['1.234 BHD', undefined]);
+  const above = [
+    'Date;Text;Debit;Credit;Balance',
+    '20.11.2026;a;;12.345;12.345',
+    '21.11.2026;b;2.346;;9.999',
+  ];
+  assert.deepEqual(asked(above, choices('currency=KWD')), ['decimal']);
+  const read3 = choices('currency=KWD', 'decimal=point');
+  assert.deepEqual([amounts(above, read3), faults(above, read3)], [[1234, -234], []]);
+  const wrong = above.map((row) => row.replace('9.999', '8.999'));
+  assert.match(faults(wrong, read3)[0]!, /The balance of this row is 8\.99/);
+  assert.match(
+    faults(rows('EUR', '1,234.567', '-2.50'), choices('decimal=point'))[0]!,
+    /"1,234\.567" cannot be read/,
+  );
+});
+
 test('a mark of cents that no amount has told is not remembered', () => {
   const head = 'Date;Text;Amount (EUR);Own account';
   const account = 'DE75512108001245126199';

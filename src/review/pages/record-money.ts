@@ -101,7 +101,7 @@ export async function takeRecord(context: ReviewContext): Promise<Outcome> {
   if (filled.version === undefined)
     return asking(context, payment, { filled, refusal: context.say`Look at the payment again.` });
   const { amount = '', received_on, bank_reference, note, version } = filled;
-  const minor = parseTypedAmount(amount);
+  const minor = parseTypedAmount(amount, currency);
   const values = {
     amount: minor === undefined ? undefined : minor / 100,
     received_on,
@@ -111,7 +111,7 @@ export async function takeRecord(context: ReviewContext): Promise<Outcome> {
   };
   const parsed = parseReceivedMoney(values, currency, now);
   if ('faults' in parsed)
-    return asking(context, payment, { filled, faults: worded(context, parsed.faults, filled) });
+    return asking(context, payment, { filled, faults: worded(context, parsed.faults, filled, currency) });
   try {
     await journal.commit(
       (transaction) => recordMoney(transaction, principal, id, parsed.value, request.id),
@@ -130,11 +130,16 @@ export async function takeRecord(context: ReviewContext): Promise<Outcome> {
 }
 
 /** The faults in words that say what to do. */
-function worded(context: ReviewContext, faults: Faults, { amount, received_on }: Filled): Faults {
+function worded(
+  context: ReviewContext,
+  faults: Faults,
+  { amount, received_on }: Filled,
+  currency: string,
+): Faults {
   const { say } = context;
   const words: Record<string, string> = { ...wording(context, faults) };
   if (faults.amount && !amount?.trim()) words.amount = say`Enter the amount that arrived`;
-  else if (faults.amount && parseTypedAmount(amount!) === undefined)
+  else if (faults.amount && parseTypedAmount(amount!, currency) === undefined)
     words.amount = say`Amount must be a number like 49.90`;
   if (faults.received_on && !received_on?.trim()) words.received_on = say`Enter the day on which it arrived`;
   return words;

@@ -67,9 +67,10 @@ const asking = (
 async function named(
   context: StatementContext,
   row: string,
+  currency: string,
 ): Promise<{ payment: Payment; amount_minor: number | undefined } | string> {
   const [text = '', amount] = row.split('=').map((one) => one.trim());
-  const amount_minor = amount === undefined ? undefined : parseTypedAmount(amount);
+  const amount_minor = amount === undefined ? undefined : parseTypedAmount(amount, currency);
   if (amount !== undefined && !amount_minor)
     return context.say`“${amount!}” is not an amount: write it like 20.00`;
   const payment = await findPaymentNamed(context, text);
@@ -117,7 +118,7 @@ export async function takeNamed(
   if (rows.length === 0) return again(context, { payments: context.say`Say which payment it is for` });
   const found: { payment: Payment; amount_minor: number | undefined }[] = [];
   for (const row of rows) {
-    const one = await named(context, row);
+    const one = await named(context, row, line.currency);
     if (typeof one === 'string') return again(context, { payments: one });
     found.push(one);
   }

@@ -125,4 +125,12 @@ test('An amount is read as people of many countries write it.', () => {
     ['', undefined],
   ] as const)
     assert.equal(parseTypedAmount(text), minor, text);
+  for (const [text, minor] of [
+    ['1.500', undefined],
+    ['12,500', undefined],
+    ['1.50', 150],
+    ['1,500.00', 150_000],
+    ['1500', 150_000],
+  ] as const)
+    assert.equal(parseTypedAmount(text, 'KWD'), minor, `KWD ${text}`);
 });
