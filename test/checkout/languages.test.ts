@@ -112,6 +112,27 @@ test('every message that code names by parts is there: fields, faults, statuses,
     assert.ok(used.has(key), `unused: ${key}`);
 });
 
+/** What a language never writes: its typography, and the other way to address somebody. */
+const NEVER: Record<string, RegExp> = {
+  de: /(?<!\p{L})(du|dir|dich|deine?)(?!\p{L})|\S…/iu, // a dropped word has a space before its ellipsis
+  fr: /[^\u00a0]:|[^\u202f][?!;]|«[^\u00a0]|[^\u00a0]»|(?<!\p{L})(tu|toi|tes?|ton)(?!\p{L})/iu,
+  es: /(?<!\p{L})(tú|tu|tus|te)(?!\p{L})/iu,
+  it: /(?<!\p{L})(tuo|tua|tuoi|tue)(?!\p{L})/iu,
+  nl: /(?<!\p{L})(je|jij|jouw)(?!\p{L})/iu,
+  ja: /[\u3041-\u9fff][,.:;?!()]|[,:;?!()][\u3041-\u9fff]|[。、：！？] |領収書/u, // the last would be an official document
+  'zh-Hans': /[\u4e00-\u9fff][,.:;?!()]|[,:;?!()][\u4e00-\u9fff]|[。，：！？] /u,
+};
+
+test('each language keeps its punctuation, and one way to address the customer.', () => {
+  for (const [tag, never] of Object.entries(NEVER))
+    for (const [key, message] of Object.entries(messagesOf(tag)))
+      assert.doesNotMatch(
+        message.replace(/\{\w+, plural, *|\b\w+ \{(?=#)|https?:/g, ''),
+        never,
+        `${tag} ${key}`,
+      );
+});
+
 test('no message says please, sorry, oops, valid or invalid.', () => {
   for (const key of keys)
     assert.doesNotMatch(english[key], /\b(please|sorry|oops|valid|invalid|forbidden)\b/i, key);
