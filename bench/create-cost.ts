@@ -42,14 +42,14 @@ const LEFT_OUT: readonly (readonly [what: string, ...changes: Change[]])[] = [
   [
     'insert of the payment',
     [
-      'src/journal/commit-attempt.ts',
+      'src/journal/transaction.ts',
       'for (const [table, rows] of tables) await this.#queryable.insert(table, rows);',
       '',
     ],
   ],
   [
     'insert of the entry',
-    ['src/journal/commit-attempt.ts', "await this.#queryable.insert('audit_entries', entries);", ''],
+    ['src/journal/transaction.ts', "await this.#queryable.insert('audit_entries', entries);", ''],
   ],
   [
     'columns that are null',

@@ -273,7 +273,7 @@ export const GUARDS: readonly Guard[] = [
   {
     matter: 'permission',
     keeps: 'a form of another site does nothing in the console',
-    file: 'web/pages/form-token.ts',
+    file: 'web/pages/form.ts',
     text: "return isSame(form.get('token') ?? '', tokenOf(secret, statement));",
     broken: 'return true;',
     red: ['administrators/pages/guard', 'administrators/pages/session'],
@@ -473,7 +473,7 @@ export const GUARDS: readonly Guard[] = [
   {
     matter: 'working',
     keeps: 'imports lead downwards',
-    file: 'journal/seal.ts',
+    file: 'journal/audit-entry.ts',
     text: "import { sha256 } from '../lib/secrets.ts';\n",
     broken: "import { sha256 } from '../lib/secrets.ts';\nimport '../payments/payment.ts';\n",
     red: ['architecture'],

@@ -5,7 +5,7 @@ import type { Facts } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { OperationalError, validationFailed } from '../lib/errors.ts';
 import { textFault } from '../lib/text.ts';
-import type { Administrator, Principal } from './administrator.ts';
+import { type Administrator, type Principal, recordAdministrator, recordGone } from './administrator.ts';
 import { type Parts, type PasswordRefusal, passwordRefusal, sourceOfSession } from './failures.ts';
 import type { NewPasskey, Passkey } from './passkey.ts';
 import { hashPassword, passwordFault, weakness } from './password.ts';
@@ -17,7 +17,6 @@ import {
   findSession,
   passkeysOf,
 } from './queries.ts';
-import { recordAdministrator, recordGone } from './record.ts';
 import { newRecoveryCodes } from './recovery-codes.ts';
 import { endAllSessions, startSession } from './session.ts';
 import { insertPasskey, requireNew } from './set-up.ts';

@@ -1,4 +1,8 @@
 // An administrator of this installation: who may look, who may decide, and who may do everything.
+
+import type { Act } from '../journal/audit-entry.ts';
+import { type Facts, type RowChange, recordRow } from '../journal/record-row.ts';
+import type { Transaction } from '../journal/transaction.ts';
 import { integer, integerOrNull, type RowOf, table, text, textOrNull } from '../store/table.ts';
 import type { Permission } from '../web/endpoint.ts';
 
@@ -14,6 +18,11 @@ const MAY = {
 
 export function may(role: Role, permission: Permission): boolean {
   return (MAY[permission] as readonly Role[]).includes(role);
+}
+
+/** The lesser of two roles. */
+export function lesserRole(one: Role, other: Role): Role {
+  return ROLES[Math.max(ROLES.indexOf(one), ROLES.indexOf(other))]!;
 }
 
 /** A row of `administrators`. Times in milliseconds since 1970. */
@@ -58,4 +67,85 @@ export interface Principal {
   session: string | null;
   /** `tok_…`, or undefined. */
   token: string | null;
+}
+
+/** A row of `passkeys`. Times in milliseconds since 1970. */
+export const PASSKEYS = table('passkeys', {
+  /** `psk_…`. */
+  id: text(),
+  administrator_id: text(),
+  /** base64url, as browsers name it. */
+  credential_id: text(),
+  /** COSE, base64url. */
+  public_key: text(),
+  /** The device's count of uses; 0 for ever where it keeps none. */
+  counter: integer(),
+  /** JSON array: how the device may be reached. */
+  transports: text(),
+  /** What its owner calls it. */
+  name: text(),
+  salt: text(),
+  version: integer(),
+  created_at: integer(),
+  used_at: integerOrNull(),
+});
+export type Passkey = RowOf<typeof PASSKEYS>;
+
+/** What a session was proved with, beside the password. */
+export type Factor = 'totp' | 'passkey' | 'recovery_code';
+
+/** A row of `sessions`. Times in milliseconds since 1970. */
+export const SESSIONS = table('sessions', {
+  /** `ses_…`. */
+  id: text(),
+  /** SHA-256 of its secret. */
+  digest: text(),
+  administrator_id: text(),
+  /** What it was proved with, beside the password. */
+  factor: text<Factor>(),
+  salt: text(),
+  version: integer(),
+  created_at: integer(),
+  expires_at: integer(),
+  ended_at: integerOrNull(),
+});
+export type Session = RowOf<typeof SESSIONS>;
+
+/** A row of `administrator_tokens`. Times in milliseconds since 1970. */
+export const TOKENS = table('administrator_tokens', {
+  /** `tok_…`. */
+  id: text(),
+  /** SHA-256 of the token. */
+  digest: text(),
+  administrator_id: text(),
+  role: text<Role>(),
+  /** What it is for, in its maker's words. */
+  name: text(),
+  salt: text(),
+  version: integer(),
+  created_at: integer(),
+  expires_at: integer(),
+  revoked_at: integerOrNull(),
+});
+export type Token = RowOf<typeof TOKENS>;
+
+/** How an administrator is named in the history. */
+export function actorOf(id: string): string {
+  return `administrator:${id}`;
+}
+
+/** Records a change of an administrator. `facts` hold no personal data. Throws what `recordRow` does. */
+export function recordAdministrator(
+  transaction: Transaction,
+  act: Act,
+  action: string,
+  change: RowChange<Administrator>,
+  facts: Facts = {},
+): Promise<void> {
+  return recordRow(transaction, act, action, ADMINISTRATORS, change, facts);
+}
+
+/** Records that a passkey is no more. Throws what `recordRow` does. */
+export function recordGone(transaction: Transaction, act: Act, before: Passkey): Promise<void> {
+  return recordRow(transaction, act, 'passkey.removed', PASSKEYS, { before, after: undefined });
 }

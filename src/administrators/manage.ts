@@ -9,7 +9,14 @@ import { OperationalError, validationFailed } from '../lib/errors.ts';
 import { timeOrderedId } from '../lib/ids.ts';
 import { isEmailAddress, textFault } from '../lib/text.ts';
 import { type Database, DatabaseError } from '../store/database.ts';
-import { ADMINISTRATORS, type Administrator, ROLES, type Role } from './administrator.ts';
+import {
+  ADMINISTRATORS,
+  type Administrator,
+  ROLES,
+  type Role,
+  recordAdministrator,
+  recordGone,
+} from './administrator.ts';
 import { plainEmail } from './failures.ts';
 import {
   type AdministratorChange,
@@ -20,7 +27,6 @@ import {
   listAdministrators,
   lockFullAdministrators,
 } from './queries.ts';
-import { recordAdministrator, recordGone } from './record.ts';
 import { endAllSessions } from './session.ts';
 import { newSetUp, newSetUpLink } from './set-up.ts';
 

@@ -2,8 +2,7 @@
 import { isIP } from 'node:net';
 import type { KeyRing } from '../journal/keys/key-ring.ts';
 import { MINUTE_MS } from '../lib/time.ts';
-import type { Administrator } from './administrator.ts';
-import type { Passkey } from './rows.ts';
+import type { Administrator, Passkey } from './administrator.ts';
 import { verifyAssertion, verifyRegistration } from './webauthn.ts';
 
 export type { Passkey };

@@ -5,9 +5,8 @@ import { type KeyRing, sealedWith } from '../journal/keys/key-ring.ts';
 import { isAsRecorded } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import type { Database, Reader } from '../store/database.ts';
-import { ADMINISTRATORS, type Administrator } from './administrator.ts';
+import { ADMINISTRATORS, type Administrator, recordAdministrator } from './administrator.ts';
 import { changeAdministrator, findAdministrator, listAdministrators } from './queries.ts';
-import { recordAdministrator } from './record.ts';
 import { openTotpSecret, sealTotpSecret } from './totp-secret.ts';
 
 const ACT = { actor: 'operator', request_id: null };

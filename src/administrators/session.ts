@@ -10,10 +10,15 @@ import { timeOrderedId } from '../lib/ids.ts';
 import { sha256 } from '../lib/secrets.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../lib/time.ts';
 import type { Reader } from '../store/database.ts';
-import { ADMINISTRATORS, type Principal } from './administrator.ts';
+import {
+  ADMINISTRATORS,
+  actorOf,
+  type Factor,
+  type Principal,
+  SESSIONS,
+  type Session,
+} from './administrator.ts';
 import { findAdministrator, findSessionByDigest, openSessionsOf, sessionsToEnd } from './queries.ts';
-import { actorOf } from './record.ts';
-import { type Factor, SESSIONS, type Session } from './rows.ts';
 
 export type { Factor, Session };
 

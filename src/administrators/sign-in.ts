@@ -3,7 +3,15 @@ import type { KeyRing } from '../journal/keys/key-ring.ts';
 import { changeRow } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { MINUTE_MS } from '../lib/time.ts';
-import type { Administrator } from './administrator.ts';
+import {
+  type Administrator,
+  actorOf,
+  type Factor,
+  PASSKEYS,
+  type Passkey,
+  recordAdministrator,
+  type Session,
+} from './administrator.ts';
 import {
   type Parts,
   passwordRefusal,
@@ -24,9 +32,7 @@ import {
   findAdministratorByEmail,
   passkeysOf,
 } from './queries.ts';
-import { actorOf, recordAdministrator } from './record.ts';
 import { newRecoveryCodes, spend } from './recovery-codes.ts';
-import { type Factor, PASSKEYS, type Passkey, type Session } from './rows.ts';
 import { endReplaced, startSession } from './session.ts';
 import { acceptedStep } from './totp.ts';
 import { openTotpSecret } from './totp-secret.ts';

@@ -2,10 +2,8 @@
 import type { Transaction } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';
 import type { Permission } from '../web/endpoint.ts';
-import { may, type Principal } from './administrator.ts';
-import { findAdministrator, findSession } from './queries.ts';
-import { lesserRole } from './token.ts';
-import { findToken } from './token-queries.ts';
+import { lesserRole, may, type Principal } from './administrator.ts';
+import { findAdministrator, findSession, findToken } from './queries.ts';
 
 /**
  * Throws `unauthorized` where the session or token that `principal` came with has ended meanwhile, or they are disabled;

@@ -10,13 +10,18 @@ import { isWholeSecret, newSecret, sha256 } from '../lib/secrets.ts';
 import { textFault } from '../lib/text.ts';
 import { DAY_MS } from '../lib/time.ts';
 import type { Reader } from '../store/database.ts';
-import { findNow, type Seen } from '../store/look-up.ts';
-import { ADMINISTRATORS, type Principal, ROLES, type Role } from './administrator.ts';
+import { findNow, type Seen } from '../store/table.ts';
+import {
+  ADMINISTRATORS,
+  actorOf,
+  lesserRole,
+  type Principal,
+  type Role,
+  TOKENS,
+  type Token,
+} from './administrator.ts';
 
-import { findAdministrator } from './queries.ts';
-import { actorOf } from './record.ts';
-import { TOKENS, type Token } from './rows.ts';
-import { findOwnedToken, listOwnedTokens, type OwnedToken } from './token-queries.ts';
+import { findAdministrator, findOwnedToken, listOwnedTokens, type OwnedToken } from './queries.ts';
 
 export type { OwnedToken, Token };
 
@@ -24,11 +29,6 @@ const TOKEN_PREFIX = 'cfa_';
 export const TOKEN_DAYS = 90;
 export const TOKEN_DAYS_MAXIMUM = 400;
 const NAME_MAXIMUM = 80;
-
-/** The lesser of two roles. */
-export function lesserRole(one: Role, other: Role): Role {
-  return ROLES[Math.max(ROLES.indexOf(one), ROLES.indexOf(other))]!;
-}
 
 /**
  * Makes a token for `days` days; it is returned this once. Throws `not_found` if there is no such administrator, `conflict` if they are

@@ -1,7 +1,6 @@
 // What the history says of administrators, their passkeys, sessions and tokens, for holding their rows against it.
 import { type RowCheck, rowCheck } from '../journal/rows.ts';
-import { ADMINISTRATORS } from './administrator.ts';
-import { PASSKEYS, SESSIONS, TOKENS } from './rows.ts';
+import { ADMINISTRATORS, PASSKEYS, SESSIONS, TOKENS } from './administrator.ts';
 
 /** The checks of this folder's tables, for `verifyHistory`. */
 export const verifyAdministrators: readonly RowCheck[] = [

@@ -1,6 +1,7 @@
 // What the pages and the forms of a payment share: how it is found, what is known of it, and the answers both give.
 import type { Journal } from '../journal/journal.ts';
 import type { KeyRing } from '../journal/keys/key-ring.ts';
+import { html } from '../lib/html.ts';
 import type { Clock } from '../lib/time.ts';
 import type { Directory } from '../merchants/directory.ts';
 import type { Offer } from '../payments/methods/offer.ts';
@@ -8,9 +9,12 @@ import { asOf, type Payment } from '../payments/payment.ts';
 import { findPayment } from '../payments/queries.ts';
 import { isPaymentAsRecorded } from '../payments/record.ts';
 import type { Database } from '../store/database.ts';
+import { facts } from '../web/markup/parts.ts';
+import { framedPage } from '../web/pages/framed-page.ts';
+import { problemPage } from '../web/pages/problem.ts';
 import type { SentPage } from '../web/pages/surface.ts';
-import { isLongAmount, type PaymentSubject } from './parts.ts';
-import { missingPage, suspendedPage, unofferedPage } from './problem-page.ts';
+import { help, isLongAmount, type PaymentSubject } from './parts.ts';
+import { takeBack } from './take-back.ts';
 import type { CheckoutVisit } from './visit.ts';
 
 export interface PaymentParts {
@@ -76,3 +80,44 @@ export const suspended = (visit: CheckoutVisit, subject: PaymentSubject): SentPa
 });
 /** Names a fragment, because the browser would keep the `#errors` of the form's action. */
 export const seePayment = (visit: CheckoutVisit) => ({ to: `${visit.address()}#main` });
+
+/** Unknown, malformed and missing ids alike. Nothing of what was asked is repeated. */
+function missingPage(visit: CheckoutVisit): string {
+  const { words } = visit;
+  return framedPage(visit, {
+    heading: words.text('missing.heading'),
+    here: { payment_id: undefined },
+    content: html`<h1>${words.html('missing.heading')}</h1>
+<p>${words.html('missing.lead')}</p>
+<p>${words.html('missing.next')}</p>`,
+  });
+}
+
+/** A way to pay that this payment does not have. */
+function unofferedPage(visit: CheckoutVisit): string {
+  const sentences = [visit.words.html('unoffered.lead')];
+  return problemPage(visit, { heading: 'unoffered.heading', sentences, back: 'unoffered.back' });
+}
+
+/** A payment that waits to be paid, of a merchant that is suspended. */
+function suspendedPage(visit: CheckoutVisit, subject: PaymentSubject): string {
+  const { words } = visit;
+  const { merchant_name: brand, mode, id, announced_at } = subject.payment;
+  const heading = announced_at === null ? 'suspended.heading' : 'announced.heading';
+  const time = announced_at === null ? '' : words.moment(announced_at);
+  return framedPage(visit, {
+    heading: words.text(heading),
+    brand,
+    test: mode === 'test',
+    content: html`<h1>${words.html(heading)}</h1>
+<p>${
+      announced_at === null
+        ? html`${words.html('suspended.lead')} ${words.html('money.sent', { merchant: brand })}`
+        : words.html('announced.kept', { merchant: brand, time })
+    }</p>
+${facts([[words.html('fact.payment'), html`<code>${id}</code>`]])}
+<div class="exits">${takeBack(visit, subject)}</div>`,
+    help: help(subject),
+    colour: subject.profile.colour,
+  });
+}

@@ -1,4 +1,4 @@
-// One numbered fact of the history: who did what to which subject, when; never personal data.
+// One numbered fact of the history, and the seal that closes a commit; neither holds personal data.
 import { randomId } from '../lib/ids.ts';
 import { sha256 } from '../lib/secrets.ts';
 
@@ -53,4 +53,30 @@ const SALT_CHARACTERS = 16; // 80 bits, too many to try out
 /** A row's salt: what keeps the digests of a row that was erased from telling what it held. */
 export function newSalt(): string {
   return randomId('', SALT_CHARACTERS);
+}
+
+/** Seal `number` covers the entries `first_entry` to `last_entry`; `hash` is SHA-256, base64url. */
+export interface Seal {
+  number: number;
+  first_entry: number;
+  last_entry: number;
+  at: number;
+  hash: string;
+}
+
+/** What the first seal has before it. */
+export const NO_SEAL = '';
+
+/** Closes entries (all of one commit, in order) behind the seal before. */
+export function sealEntries(
+  number: number,
+  previousHash: string,
+  at: number,
+  entries: readonly AuditEntry[],
+): Seal {
+  const first_entry = entries[0]!.number;
+  const last_entry = entries.at(-1)!.number;
+  let text = `${JSON.stringify(['counterfoil seal', number, previousHash, first_entry, last_entry, at])}\n`;
+  for (const entry of entries) text += canonicalEntry(entry);
+  return { number, first_entry, last_entry, at, hash: sha256(text) };
 }

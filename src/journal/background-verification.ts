@@ -3,9 +3,8 @@
 import { type Clock, monotonicMs } from '../lib/time.ts';
 import type { Database } from '../store/database.ts';
 import { readCheckpointsPatiently } from './checkpoint.ts';
-import { HistoryBroken } from './history-broken.ts';
 import { keepVerification, lastVerification } from './last-verification.ts';
-import type { RowCheck } from './rows.ts';
+import { HistoryBroken, type RowCheck } from './rows.ts';
 import { type Verification, verifyHistory } from './verify.ts';
 
 /** What a verification came to. Moments in milliseconds since 1970. */

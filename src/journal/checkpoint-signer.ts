@@ -13,6 +13,7 @@ import {
 import { basename, dirname, join } from 'node:path';
 import { placeDurably, syncNow, useFile } from '../lib/durable-files.ts';
 import { formatTimestamp } from '../lib/time.ts';
+import type { Seal } from './audit-entry.ts';
 import { checkpointFiles, PRIVATE_KEY_FILE } from './checkpoint.ts';
 import {
   type Checkpoint,
@@ -23,7 +24,6 @@ import {
   readPublicKey,
   statement,
 } from './checkpoint-statement.ts';
-import type { Seal } from './seal.ts';
 
 /** The end of the file that a start looks at; a line is some 300 bytes. */
 const TAIL_BYTES = 64 * 1024;

@@ -2,11 +2,10 @@
 import { createReadStream, readFileSync, statSync } from 'node:fs';
 import { formatTimestamp } from '../lib/time.ts';
 import type { Reader } from '../store/database.ts';
-import { type AuditEntry, canonicalEntry } from './audit-entry.ts';
+import { type AuditEntry, canonicalEntry, NO_SEAL, type Seal } from './audit-entry.ts';
 import { checkpointFiles } from './checkpoint.ts';
 import { readPublicKey } from './checkpoint-statement.ts';
 import { entriesAfter, findSeal, readHeads, sealHolding, sealsAfter } from './queries.ts';
-import { NO_SEAL, type Seal } from './seal.ts';
 
 const PAGE = 500;
 export const EXPORT_FORMAT = 'counterfoil audit export';

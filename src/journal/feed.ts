@@ -2,10 +2,9 @@
 
 import { type Logger, Outage } from '../lib/log.ts';
 import type { Database } from '../store/database.ts';
-import type { AuditEntry } from './audit-entry.ts';
+import type { AuditEntry, Seal } from './audit-entry.ts';
 import type { Journal } from './journal.ts';
 import { entriesAbout, newestEntry } from './queries.ts';
-import type { Seal } from './seal.ts';
 
 /** How often other nodes' commits are looked for. */
 const EVERY_MS = 250;

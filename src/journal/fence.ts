@@ -3,8 +3,8 @@
 import type { Logger } from '../lib/log.ts';
 import type { Reader } from '../store/database.ts';
 import type { HostGuard } from '../store/postgres-hosts.ts';
+import type { Seal } from './audit-entry.ts';
 import { findSeal, unlessEmpty } from './queries.ts';
-import type { Seal } from './seal.ts';
 
 /** What a node knows of a seal. */
 type Known = Pick<Seal, 'number' | 'hash'>;

@@ -3,10 +3,9 @@
 import { OperationalError, unavailable } from '../lib/errors.ts';
 import { type Clock, monotonicMs } from '../lib/time.ts';
 import { type Database, DatabaseError, type Queryable } from '../store/database.ts';
-import { CommitAttempt, FailedAfterWriting } from './commit-attempt.ts';
+import type { Seal } from './audit-entry.ts';
 import { newestSeal, touchHead } from './queries.ts';
-import type { Seal } from './seal.ts';
-import type { Work } from './transaction.ts';
+import { CommitAttempt, FailedAfterWriting, type Work } from './transaction.ts';
 import { byRow, type Waiting, WorkQueue } from './work-queue.ts';
 
 /** Works in one commit: enough to share the price of the disk, few enough that a batch stays short. */

@@ -4,7 +4,7 @@ import { open, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Logger, Outage } from '../lib/log.ts';
 import { type Clock, SECOND_MS } from '../lib/time.ts';
-import type { Seal } from './seal.ts';
+import type { Seal } from './audit-entry.ts';
 
 export const KNOWN_SEAL_FILE = 'newest-seal.json';
 const EVERY_MS = SECOND_MS;

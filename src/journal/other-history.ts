@@ -1,10 +1,10 @@
 // Holds a store to what is known of its history beside it: a store put back to an older copy contradicts that.
 import { formatTimestamp } from '../lib/time.ts';
 import type { Reader } from '../store/database.ts';
+import type { Seal } from './audit-entry.ts';
 import { CheckpointLookup } from './checkpoint-lookup.ts';
 import { knownSeal } from './known-seal.ts';
 import { findSeal, newestSeal, unlessEmpty } from './queries.ts';
-import type { Seal } from './seal.ts';
 
 /** A seal that stood: signed as a checkpoint, or known to the node until its end. `at`: ISO 8601. */
 export interface Vouched extends Pick<Seal, 'number' | 'last_entry' | 'hash'> {

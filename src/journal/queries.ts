@@ -2,8 +2,7 @@
 
 import { DatabaseError, type Reader, type Row } from '../store/database.ts';
 import { marks } from '../store/table.ts';
-import type { AuditEntry } from './audit-entry.ts';
-import type { Seal } from './seal.ts';
+import type { AuditEntry, Seal } from './audit-entry.ts';
 
 const SELECT_SEALS = 'select number, first_entry, last_entry, at, hash from seals';
 /** For statements about entries of the history, whichever room they are of. */

@@ -1,9 +1,7 @@
 // Holds the rows of a table against the history: each as its last entry says it is, none missing, none extra.
-
 import type { Reader } from '../store/database.ts';
 import type { Table } from '../store/table.ts';
 import { type AuditEntry, rowDigest } from './audit-entry.ts';
-import { HistoryBroken } from './history-broken.ts';
 import { countRows, entriesBySubject, rowsAfter } from './queries.ts';
 import { ACKNOWLEDGED, type Acknowledgement, acknowledgementIn, type RowFault } from './row-fault.ts';
 
@@ -217,4 +215,37 @@ async function* walk<R extends object>(view: Reader, { table, key }: RowTable<R>
     yield* rows;
     last = rows.length === PAGE ? rows.at(-1) : undefined;
   } while (last);
+}
+
+/** The file of checkpoints that contradicts the history: the server's own, or the copy that was given. */
+export type Voucher = 'checkpoint' | 'copied checkpoint';
+
+/**
+ * The first thing found wrong. `entry`, `seal` and `subject` say where, as far as that is known. `voucher` is set where the history
+ * proves itself, but not the checkpoints. `rows` is how many rows are not as the history says, if the history itself is right.
+ */
+export class HistoryBroken extends Error {
+  override readonly name = 'HistoryBroken';
+  readonly entry: number | undefined;
+  readonly seal: number | undefined;
+  readonly subject: string | undefined;
+  readonly voucher: Voucher | undefined;
+  readonly rows: number;
+  constructor(
+    problem: string,
+    place: {
+      entry?: number | undefined;
+      seal?: number;
+      subject?: string;
+      voucher?: Voucher;
+      rows?: number;
+    } = {},
+  ) {
+    super(problem);
+    this.entry = place.entry;
+    this.seal = place.seal;
+    this.subject = place.subject;
+    this.voucher = place.voucher;
+    this.rows = place.rows ?? 0;
+  }
 }

@@ -1,10 +1,9 @@
 // Walks seals and entries side by side, recomputes each seal, and holds it to the checkpoints that vouch for it.
 import type { Reader } from '../store/database.ts';
-import type { AuditEntry } from './audit-entry.ts';
+import { type AuditEntry, NO_SEAL, type Seal, sealEntries } from './audit-entry.ts';
 import type { Checkpoint } from './checkpoint-statement.ts';
-import { HistoryBroken, type Voucher } from './history-broken.ts';
 import { countEntriesBefore, entriesAfter, sealsAfter } from './queries.ts';
-import { NO_SEAL, type Seal, sealEntries } from './seal.ts';
+import { HistoryBroken, type Voucher } from './rows.ts';
 
 const PAGE = 2000;
 

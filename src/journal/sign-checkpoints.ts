@@ -3,10 +3,10 @@
 import type { Logger } from '../lib/log.ts';
 import { type Clock, MINUTE_MS } from '../lib/time.ts';
 import type { Database } from '../store/database.ts';
+import type { Seal } from './audit-entry.ts';
 import { CheckpointSigner } from './checkpoint-signer.ts';
 import type { Journal } from './journal.ts';
 import { findSeal } from './queries.ts';
-import type { Seal } from './seal.ts';
 
 const EVERY_MS = MINUTE_MS;
 

@@ -5,10 +5,9 @@ import type { Database, Reader } from '../store/database.ts';
 import { knownMigrations } from '../store/migrate.ts';
 import { type SchemaFault, schemaFaults } from '../store/schema.ts';
 import type { CheckpointReading } from './checkpoint.ts';
-import { HistoryBroken, type Voucher } from './history-broken.ts';
 import { appliedMigrations, readHeads } from './queries.ts';
 import type { Acknowledgement, RowFault } from './row-fault.ts';
-import type { RowCheck, RowReport } from './rows.ts';
+import { HistoryBroken, type RowCheck, type RowReport, type Voucher } from './rows.ts';
 import { type Vouchers, walkSeals } from './seal-walk.ts';
 
 export { HistoryBroken };

@@ -1,8 +1,7 @@
 // Which letters a merchant and an administrator want. What nothing was chosen of is as said here.
 import { z } from 'zod';
-import type { Administrator } from '../administrators/administrator.ts';
+import { type Administrator, actorOf, recordAdministrator } from '../administrators/administrator.ts';
 import { changeAdministrator } from '../administrators/queries.ts';
-import { actorOf, recordAdministrator } from '../administrators/record.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import type { Profile } from '../merchants/merchant.ts';
 import type { LetterKind } from './letter.ts';

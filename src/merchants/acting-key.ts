@@ -2,18 +2,13 @@
 import type { Act } from '../journal/audit-entry.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';
-import type { ApiKey } from './merchant.ts';
+import { type ApiKey, isInactive, REFUSED_KEY, type StoredKey, SUSPENDED_MERCHANT } from './merchant.ts';
 import { findKey, lockMerchant } from './queries.ts';
-import { isInactive, type StoredKey } from './stored-key.ts';
 
 /** Who makes, replaces or revokes a key, and with which key, where it is done with one. */
 export interface KeyAct extends Act {
   key?: ApiKey;
 }
-
-/** In the words of every request that comes with a key that is no good. */
-export const REFUSED_KEY = 'The API key is missing or invalid.';
-export const SUSPENDED_MERCHANT = 'This merchant is suspended. Ask the operator of this service.';
 
 /**
  * Takes a merchant's turn: from here on all changes of its keys wait for this one, on every node, where the merchant has a row.

@@ -10,9 +10,17 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../lib/time.ts';
 import { type KeyAct, makerOf, refuseReplaced, takeTurn, withinLife } from './acting-key.ts';
 import { ChangedMeanwhile, commitChange } from './change.ts';
 import type { Directory } from './directory.ts';
-import { KEY_PREFIX, keyDigest, type Mode } from './merchant.ts';
+import {
+  API_KEYS,
+  isInactive,
+  KEY_PREFIX,
+  type KnownKey,
+  keyDigest,
+  keyRow,
+  type Mode,
+  type StoredKey,
+} from './merchant.ts';
 import { countKeysSince, countWorkingKeys, findKey } from './queries.ts';
-import { API_KEYS, isInactive, type KnownKey, keyRow, type StoredKey } from './stored-key.ts';
 
 /** For how long a key goes on working beside the one that replaces it, in milliseconds. */
 export const OVERLAPS_MS = { '0': 0, '1h': HOUR_MS, '24h': DAY_MS, '7d': 7 * DAY_MS } as const;

@@ -4,15 +4,19 @@ import {
   type ApiKey,
   type Caller,
   DEVELOPMENT_KEY,
+  isInactive,
   isWholeKey,
+  type KnownKey,
   keyDigest,
   type Merchant,
+  type MerchantProfile,
   type MerchantWithKeys,
   type Profile,
+  profileOf,
+  type StoredKey,
+  type StoredMerchant,
 } from './merchant.ts';
 import { NamesInUse } from './names-in-use.ts';
-import { isInactive, type KnownKey, type StoredKey } from './stored-key.ts';
-import { type MerchantProfile, profileOf, type StoredMerchant } from './stored-merchant.ts';
 
 const DEVELOPMENT_DIGEST = keyDigest(DEVELOPMENT_KEY);
 const NO_PROFILE: Profile = { website: null, support: null };

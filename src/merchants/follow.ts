@@ -9,10 +9,18 @@ import type { Clock } from '../lib/time.ts';
 import type { Database, Reader } from '../store/database.ts';
 import { rowsWithIds } from '../store/table.ts';
 import type { Directory } from './directory.ts';
-import { type Caller, keyDigest } from './merchant.ts';
+import {
+  API_KEYS,
+  type Caller,
+  KEY_ID_PREFIX,
+  type KnownKey,
+  keyDigest,
+  MERCHANT_ID_PREFIX,
+  MERCHANTS,
+  type StoredKey,
+  type StoredMerchant,
+} from './merchant.ts';
 import { findKey, findKeyByDigest, findKeys, findMerchants, keysAfter, merchantsAfter } from './queries.ts';
-import { API_KEYS, KEY_ID_PREFIX, type KnownKey, type StoredKey } from './stored-key.ts';
-import { MERCHANT_ID_PREFIX, MERCHANTS, type StoredMerchant } from './stored-merchant.ts';
 
 const PAGE = 500;
 

@@ -1,7 +1,7 @@
 // The SQL about invitations to register.
 
 import type { Reader } from '../store/database.ts';
-import { heldRows } from '../store/look-up.ts';
+import { heldRows } from '../store/table.ts';
 import { INVITES, type Invite } from './stored-invite.ts';
 
 const INVITE = INVITES.columnList;

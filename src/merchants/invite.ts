@@ -9,7 +9,7 @@ import { timeOrderedId } from '../lib/ids.ts';
 import { isWholeSecret, newSecret, sha256Hex } from '../lib/secrets.ts';
 import { textFault } from '../lib/text.ts';
 import { DAY_MS } from '../lib/time.ts';
-import { findNow, type Seen } from '../store/look-up.ts';
+import { findNow, type Seen } from '../store/table.ts';
 import { findInviteByDigest, listInvites } from './invite-queries.ts';
 
 import type { Mode } from './merchant.ts';

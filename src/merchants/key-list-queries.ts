@@ -1,8 +1,7 @@
 // The SQL that keys are listed with.
 import type { Reader } from '../store/database.ts';
 import { marks } from '../store/table.ts';
-import type { Mode } from './merchant.ts';
-import { API_KEYS, type StoredKey } from './stored-key.ts';
+import { API_KEYS, type Mode, type StoredKey } from './merchant.ts';
 
 const KEY = API_KEYS.columnList;
 

@@ -4,10 +4,9 @@ import type { Journal } from '../journal/journal.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { commitChange } from './change.ts';
-import type { MerchantLimits } from './merchant.ts';
+import type { MerchantLimits, StoredMerchant } from './merchant.ts';
 import { findMerchant } from './queries.ts';
 import { writeMerchant } from './register.ts';
-import type { StoredMerchant } from './stored-merchant.ts';
 
 /**
  * Puts `limits` in place of what a merchant may do more or less of than others; every limit that is not said is as for all. Throws

@@ -2,8 +2,7 @@
 import type { Reader } from '../store/database.ts';
 import type { Directory } from './directory.ts';
 import { keysMade, keysOverLast } from './key-list-queries.ts';
-import type { Mode } from './merchant.ts';
-import { isInactive, type KnownKey, LISTED_FOR_MS } from './stored-key.ts';
+import { isInactive, type KnownKey, LISTED_FOR_MS, type Mode } from './merchant.ts';
 
 /** More than a merchant's keys that work can be. */
 const WORKING_AT_MOST = 1000;

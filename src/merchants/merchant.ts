@@ -1,6 +1,9 @@
 // A merchant, its API keys, and who calls with one.
 
+import { newSalt } from '../journal/audit-entry.ts';
 import { isWholeSecret, sha256Hex } from '../lib/secrets.ts';
+import { DAY_MS, MINUTE_MS } from '../lib/time.ts';
+import { integer, integerOrNull, type RowOf, table, text, textOrNull } from '../store/table.ts';
 import type { Particulars } from './particulars.ts';
 
 export type Mode = 'live' | 'test';
@@ -103,4 +106,168 @@ export interface MerchantWithKeys extends Merchant, Profile {
 export interface MerchantLimits {
   writes_per_second?: number | undefined;
   reads_per_second?: number | undefined;
+}
+
+/** One change of a merchant's state: its actor, its reason, and the number of its audit entry. */
+export interface StateChange {
+  act: 'suspended' | 'resumed';
+  /** `adm_…`, or `operator`. */
+  by: string;
+  /** Milliseconds since 1970. */
+  at: number;
+  /** The row's version after it, which is the number of the merchant's entries. */
+  entry_version: number;
+  reason: string;
+}
+
+/** A row of `merchants`. Times in milliseconds since 1970. */
+export const MERCHANTS = table('merchants', {
+  /** `mer_…`. */
+  id: text(),
+  /** Nothing while the merchant is not suspended. */
+  suspended_at: integerOrNull(),
+  /** `adm_…` or `operator`, while suspended. */
+  suspended_by: textOrNull(),
+  /** The last hundred changes of its state as JSON text (`StateChange[]`), oldest first. */
+  changes: textOrNull(),
+  /** Random: keeps the digests in the history from telling what an erased row held. */
+  salt: text(),
+  /** How many entries the history has about this merchant. */
+  version: integer(),
+  updated_at: integer(),
+  /** The business name; undefined where the merchant stands in the configuration alone, and the row is for its state. */
+  name: textOrNull(),
+  /** Whom the operator writes to; never shown to customers. */
+  email: textOrNull(),
+  website: textOrNull(),
+  support: textOrNull(),
+  /** The ids of the ways to pay its customers are offered, as a JSON array; undefined where it is all of them. */
+  methods: textOrNull(),
+  /** `MerchantLimits` as JSON text; undefined where it has those of all. */
+  limits: textOrNull(),
+  created_at: integerOrNull(),
+  /** `Particulars` as JSON text; null if there are none. */
+  particulars: textOrNull(),
+});
+export type StoredMerchant = RowOf<typeof MERCHANTS>;
+
+/** What a merchant's id, and so the subject of an entry about a merchant, begins with. */
+export const MERCHANT_ID_PREFIX = 'mer_';
+
+/** Everything known of a merchant but its keys. */
+export interface MerchantProfile extends Merchant, Profile {
+  /** The ids of the ways to pay its customers are offered; undefined where it is all of them. */
+  methods: readonly string[] | null;
+  /** What it may do more or less of than others. */
+  limits: MerchantLimits;
+}
+
+/** What was written at each change of its state, oldest first; nothing for a merchant without a row. */
+export function changesOf(stored: StoredMerchant | undefined): StateChange[] {
+  return stored?.changes ? (JSON.parse(stored.changes) as StateChange[]) : [];
+}
+
+/** A merchant of the store; nothing for one whose row is for its state alone. */
+export function profileOf(stored: StoredMerchant): MerchantProfile | undefined {
+  const { id, name, email, website, support, methods, limits, particulars } = stored;
+  if (name === null) return undefined;
+  return {
+    id,
+    name,
+    email,
+    website,
+    support,
+    ...(particulars !== null && { particulars: JSON.parse(particulars) as Particulars }),
+    methods: methods === null ? null : (JSON.parse(methods) as string[]),
+    limits: limits === null ? {} : (JSON.parse(limits) as MerchantLimits),
+  };
+}
+
+/** The refusals of every request with a key that does not work. */
+export const REFUSED_KEY = 'The API key is missing or invalid.';
+export const SUSPENDED_MERCHANT = 'This merchant is suspended. Ask the operator of this service.';
+
+/** A row of `api_keys`. Times in milliseconds since 1970. */
+export const API_KEYS = table('api_keys', {
+  /** `key_…`. */
+  id: text(),
+  /** SHA-256 of the key, in hexadecimal. */
+  digest: text(),
+  /** `mer_…`. */
+  merchant_id: text(),
+  mode: text<Mode>(),
+  /** What it is for, in its maker's words. */
+  name: textOrNull(),
+  /** The last four characters of the key, to tell it from others by; null for one that was imported from the configuration. */
+  last_four: textOrNull(),
+  /** The key that was made in its place. */
+  replaced_by: textOrNull(),
+  salt: text(),
+  version: integer(),
+  created_at: integer(),
+  expires_at: integerOrNull(),
+  revoked_at: integerOrNull(),
+  /** The id of the key it was made with, else `operator` or `administrator`; null for a first key and one that was imported. */
+  made_by: textOrNull(),
+});
+export type StoredKey = RowOf<typeof API_KEYS>;
+
+/** A key of the store or of the configuration, which holds less about it. */
+export interface KnownKey extends Omit<StoredKey, 'salt' | 'version' | 'created_at'> {
+  /** Milliseconds since 1970; null for a key of the configuration. */
+  created_at: number | null;
+  /** Whether it lives in the configuration: there it is replaced and revoked, and a row of the same key counts for nothing. */
+  isConfigured: boolean;
+}
+
+/** The row of a new key. */
+export function keyRow(
+  digest: string,
+  {
+    merchantId,
+    ...rest
+  }: Pick<StoredKey, 'mode' | 'name' | 'expires_at' | 'last_four' | 'made_by'> & { merchantId: string },
+  now: number,
+): StoredKey {
+  return {
+    id: keyId(digest),
+    digest,
+    merchant_id: merchantId,
+    ...API_KEYS.nulls,
+    ...rest,
+    salt: newSalt(),
+    version: 1,
+    created_at: now,
+  };
+}
+
+/** What a key's id, and so the subject of an entry about a key, begins with. */
+export const KEY_ID_PREFIX = 'key_';
+
+/** Whether a key is expired or revoked at `now`. */
+export function isInactive(
+  key: Pick<StoredKey, 'expires_at'> & { revoked_at?: number | null },
+  now: number,
+): boolean {
+  return (key.revoked_at ?? null) !== null || (key.expires_at !== null && now >= key.expires_at);
+}
+
+/** What a key is at `now`. One that was replaced is active until it ends. */
+export function keyStatus(
+  key: Parameters<typeof isInactive>[0],
+  now: number,
+): 'active' | 'expired' | 'revoked' {
+  if ((key.revoked_at ?? null) !== null) return 'revoked';
+  return isInactive(key, now) ? 'expired' : 'active';
+}
+
+/** How long an inactive key is still listed. */
+export const LISTED_FOR_MS = 30 * DAY_MS;
+
+/** For how long a form, sent again, shows again what it has made: after a second click, a reload. */
+const SHOWN_AGAIN_MS = 10 * MINUTE_MS;
+
+/** Whether the form that made a key or an invitation may show it once more at `now`. */
+export function isShownAgain({ created_at }: { created_at: number }, now: number): boolean {
+  return now < created_at + SHOWN_AGAIN_MS;
 }

@@ -2,11 +2,8 @@
 
 import type { Transaction } from '../journal/transaction.ts';
 import type { Reader } from '../store/database.ts';
-import { heldRows } from '../store/look-up.ts';
-import { marks, rowsWithIds, rowWithId } from '../store/table.ts';
-import type { Mode } from './merchant.ts';
-import { API_KEYS, type StoredKey } from './stored-key.ts';
-import { MERCHANTS, type StoredMerchant } from './stored-merchant.ts';
+import { heldRows, marks, rowsWithIds, rowWithId } from '../store/table.ts';
+import { API_KEYS, MERCHANTS, type Mode, type StoredKey, type StoredMerchant } from './merchant.ts';
 
 const MERCHANT = MERCHANTS.columnList;
 const KEY = API_KEYS.columnList;

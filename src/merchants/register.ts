@@ -17,7 +17,18 @@ import { ChangedMeanwhile, commitChange } from './change.ts';
 import type { Directory } from './directory.ts';
 import { findUsableInvite, useInvite } from './invite.ts';
 import { lookAlike } from './look.ts';
-import { KEY_PREFIX, keyDigest, type MerchantWithKeys, type Mode } from './merchant.ts';
+import {
+  API_KEYS,
+  KEY_PREFIX,
+  keyDigest,
+  keyRow,
+  MERCHANT_ID_PREFIX,
+  MERCHANTS,
+  type MerchantWithKeys,
+  type Mode,
+  type StoredKey,
+  type StoredMerchant,
+} from './merchant.ts';
 import { writtenParticulars } from './particulars.ts';
 import { findKey, findKeyByDigest, findMerchant, namesSince } from './queries.ts';
 import {
@@ -29,8 +40,6 @@ import {
   registrationFaults,
   UNUSABLE_INVITE,
 } from './registration.ts';
-import { API_KEYS, keyRow, type StoredKey } from './stored-key.ts';
-import { MERCHANT_ID_PREFIX, MERCHANTS, type StoredMerchant } from './stored-merchant.ts';
 
 /** Characters of a merchant's id behind its prefix: 100 random bits. */
 const ID_CHARACTERS = 20;

@@ -5,7 +5,7 @@ import { isEmailAddress, textFault } from '../lib/text.ts';
 import { webAddressFault } from '../lib/web-address.ts';
 import { BUSINESS_NAME_MAXIMUM, businessNameFault, plainBusinessName } from './business-name.ts';
 import { isInviteCode } from './invite.ts';
-import { MERCHANT_ID_PREFIX } from './stored-merchant.ts';
+import { MERCHANT_ID_PREFIX } from './merchant.ts';
 
 /** Who may register: everyone, those with an invitation, or no one. */
 export type RegistrationMode = 'open' | 'invite' | 'closed';

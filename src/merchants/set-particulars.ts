@@ -3,10 +3,10 @@ import type { Act } from '../journal/audit-entry.ts';
 import type { Journal } from '../journal/journal.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { commitChange } from './change.ts';
+import type { StoredMerchant } from './merchant.ts';
 import { type Particulars, writtenParticulars } from './particulars.ts';
 import { findMerchant } from './queries.ts';
 import { writeMerchant } from './register.ts';
-import type { StoredMerchant } from './stored-merchant.ts';
 
 /**
  * Writes particulars over those that the merchant has; what is undefined stays as it is. Throws `not_found` where the store has no such

@@ -6,9 +6,9 @@ import { holdsCardNumber } from '../lib/card-number.ts';
 import { OperationalError, validationFailed } from '../lib/errors.ts';
 import { textFault } from '../lib/text.ts';
 import { commitChange } from './change.ts';
+import { changesOf, type StateChange, type StoredMerchant } from './merchant.ts';
 import { findMerchant } from './queries.ts';
 import { newMerchant, writeMerchant } from './register.ts';
-import { changesOf, type StateChange, type StoredMerchant } from './stored-merchant.ts';
 
 /** Code points of a reason. */
 export const REASON_MAXIMUM = 500;

@@ -1,8 +1,14 @@
 // What the history says of merchants, their keys and invitations, for holding their rows against it.
 import { type RowCheck, rowCheck } from '../journal/rows.ts';
+import {
+  API_KEYS,
+  KEY_ID_PREFIX,
+  MERCHANT_ID_PREFIX,
+  MERCHANTS,
+  type StoredKey,
+  type StoredMerchant,
+} from './merchant.ts';
 import { INVITE_ID_PREFIX, INVITES, type Invite } from './stored-invite.ts';
-import { API_KEYS, KEY_ID_PREFIX, type StoredKey } from './stored-key.ts';
-import { MERCHANT_ID_PREFIX, MERCHANTS, type StoredMerchant } from './stored-merchant.ts';
 
 const STATE_AFTER = new Map([
   ['merchant.registered', 'active'],

@@ -1,6 +1,7 @@
 // Starts what changes the store: the journal, what works without being asked, and what is counted in memory and written later.
 import { FailureTally, startFailureTally } from '../administrators/failure-tally.ts';
 import type { Cost } from '../administrators/password.ts';
+import type { Seal } from '../journal/audit-entry.ts';
 import { Feed } from '../journal/feed.ts';
 import type { Fence } from '../journal/fence.ts';
 import { followJournal } from '../journal/follow.ts';
@@ -8,7 +9,6 @@ import { Journal } from '../journal/journal.ts';
 import type { KeyRing } from '../journal/keys/key-ring.ts';
 import { ringListener } from '../journal/keys/open-ring.ts';
 import { SealKeeper } from '../journal/known-seal.ts';
-import type { Seal } from '../journal/seal.ts';
 import { startCheckpoints } from '../journal/sign-checkpoints.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Clock } from '../lib/time.ts';

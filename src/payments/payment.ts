@@ -1,6 +1,6 @@
 // A payment: its row, its statuses, and the table of moves between them that everything hangs on.
-
 import { isTimeOrderedId } from '../lib/ids.ts';
+import { MINUTE_MS } from '../lib/time.ts';
 import type { Mode } from '../merchants/merchant.ts';
 import { integer, integerOrNull, type RowOf, table, text, textOrNull } from '../store/table.ts';
 
@@ -155,4 +155,23 @@ export const dueMinor = (payment: Sums): number =>
 export function asOf(payment: Payment, now: number): Payment {
   if (payment.status !== 'pending' || now < payment.expires_at) return payment;
   return { ...payment, status: 'cancelled', status_reason: 'expired', updated_at: payment.expires_at };
+}
+
+/** How long a claim holds, in milliseconds. */
+export const CLAIM_MS = 10 * MINUTE_MS;
+
+export interface Claim {
+  /** `adm_…`. */
+  by: string;
+  /** Milliseconds since 1970. */
+  until: number;
+}
+
+/** The administrator who claims a payment at `now` (milliseconds since 1970), or undefined. */
+export function claimOf(
+  { claimed_by, claimed_until }: Pick<Payment, 'claimed_by' | 'claimed_until'>,
+  now: number,
+): Claim | undefined {
+  if (claimed_by === null || claimed_until === null || claimed_until <= now) return undefined;
+  return { by: claimed_by, until: claimed_until };
 }

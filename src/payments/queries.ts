@@ -4,8 +4,7 @@ import type { Transaction } from '../journal/transaction.ts';
 import { timeOrderedFloor } from '../lib/ids.ts';
 import type { Mode } from '../merchants/merchant.ts';
 import type { Reader } from '../store/database.ts';
-import { heldRows } from '../store/look-up.ts';
-import { integer, marks, type RowOf, rowsWithIds, rowWithId, table, text } from '../store/table.ts';
+import { heldRows, integer, marks, type RowOf, rowsWithIds, rowWithId, table, text } from '../store/table.ts';
 import { MOVES, type Move, PAYMENT_ID_PREFIX, PAYMENTS, type Payment, type Status } from './payment.ts';
 
 const COLUMNS = PAYMENTS.columnList;

@@ -1,8 +1,7 @@
 // What the history says of payments and stored responses, for holding their rows against it.
 import type { AuditEntry } from '../journal/audit-entry.ts';
-import { HistoryBroken } from '../journal/history-broken.ts';
 import { entriesOf } from '../journal/queries.ts';
-import { compareRows, entryFacts, type RowCheck, rowCheck } from '../journal/rows.ts';
+import { compareRows, entryFacts, HistoryBroken, type RowCheck, rowCheck } from '../journal/rows.ts';
 import { ANSWER_SUBJECT_PREFIX, FORGOTTEN_SUBJECT } from './idempotency.ts';
 import { PAYMENT_ID_PREFIX, PAYMENTS, type Payment, STATUSES } from './payment.ts';
 import { KEPT_ANSWERS, type KeptAnswer } from './queries.ts';

@@ -5,12 +5,11 @@ import type { Facts } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { searchedReference } from '../lib/search-terms.ts';
-import { asOf, isDecided, MOVES, type Move, type Payment } from '../payments/payment.ts';
+import { asOf, claimOf, isDecided, MOVES, type Move, type Payment } from '../payments/payment.ts';
 import { changePayment, findPayment, movePayment, type Written } from '../payments/queries.ts';
 import { recordPayment, refuseChangedOutside } from '../payments/record.ts';
 import { paymentNotFound, wrongStatus } from '../payments/transition.ts';
 import type { Reader } from '../store/database.ts';
-import { claimOf } from './claim-time.ts';
 import { arrivalsOf, type ReviewAct, receivedSoFar, returnedSoFar, reviewActs } from './review.ts';
 import { whatChanged, whoClaimed, whoDecided, whoSent } from './told.ts';
 

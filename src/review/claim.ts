@@ -1,11 +1,8 @@
 // Takes a payment to review it, for ten minutes, so that two administrators do not do the same work.
 import type { Principal } from '../administrators/administrator.ts';
 import type { Transaction } from '../journal/transaction.ts';
-import type { Payment } from '../payments/payment.ts';
+import { CLAIM_MS, claimOf, type Payment } from '../payments/payment.ts';
 import { actOn, refuseOtherStatus, refuseOthersClaim } from './act.ts';
-import { CLAIM_MS, claimOf } from './claim-time.ts';
-
-export { CLAIM_MS, type Claim, claimOf } from './claim-time.ts';
 
 /**
  * Claims a payment for review, or renews one's own claim; `force` takes it from another administrator, which the history says. Commit it

@@ -1,12 +1,11 @@
 // What happened to a payment, from its entries in the history and what administrators wrote: sentences, oldest first.
 
 import { namesOf } from '../administrators/queries.ts';
-import type { AuditEntry } from '../journal/audit-entry.ts';
+import type { AuditEntry, Seal } from '../journal/audit-entry.ts';
 import type { CheckpointLookup } from '../journal/checkpoint-lookup.ts';
 import { entriesOf, findSeal, sealHolding } from '../journal/queries.ts';
 import type { Facts } from '../journal/record-row.ts';
 import { ACKNOWLEDGED } from '../journal/row-fault.ts';
-import type { Seal } from '../journal/seal.ts';
 import { formatAmount } from '../lib/money.ts';
 import { ENGLISH, phrase, type Say } from '../lib/phrases.ts';
 import type { Payment } from '../payments/payment.ts';

@@ -3,9 +3,8 @@
 import { namesOf } from '../administrators/queries.ts';
 import { momentsIn } from '../lib/moments.ts';
 import type { Say } from '../lib/phrases.ts';
-import type { Payment } from '../payments/payment.ts';
+import { CLAIM_MS, type Claim, type Payment } from '../payments/payment.ts';
 import type { Reader } from '../store/database.ts';
-import { CLAIM_MS, type Claim } from './claim-time.ts';
 import { decisionOf, type ReviewAct, reviewActs } from './review.ts';
 
 /** `20 Nov 2026, 14:02 GMT+1`. Takes milliseconds since 1970. English if `say` is undefined. */

@@ -1,5 +1,5 @@
 // The one definition of a table: its columns and their types. The type of a row, statements and digests follow from it.
-import type { Reader, Row } from './database.ts';
+import type { Database, Reader, Row } from './database.ts';
 
 /** A column. `Value` is what a row holds there. */
 interface Column<Value> {
@@ -67,4 +67,29 @@ export async function rowsWithIds<R extends object>(
 ): Promise<R[]> {
   if (ids.length === 0) return [];
   return database.query<R>(`select ${columnList} from ${name} where id in (${marks(ids)})`, ...ids);
+}
+
+/**
+ * Returns those of `rows` whose own columns hold the values of `looked`. Every credential (token, key, session, passkey, link) is looked
+ * up by this function. Because: an attacker who can write to the database's files can change an index and leave the rows unchanged.
+ * `rows` must have those columns. SQLite reads a column from the index that it searches, so the statement looks up the id by the index,
+ * and the row by its id.
+ */
+export function heldRows<R extends object>(rows: readonly R[], looked: Partial<NoInfer<R>>): R[] {
+  const names = Object.keys(looked) as (keyof R)[];
+  return rows.filter((row) => names.every((name) => row[name] === looked[name]));
+}
+
+/** A store outside a transaction, or a transaction, which sees the present state anyway. */
+export type Seen = Reader & Partial<Pick<Database, 'refresh'>>;
+
+/** Returns what `find` finds; where that is undefined, what it finds in the state that the store has now. Throws what `find` does. */
+export async function findNow<R>(
+  database: Seen,
+  find: (database: Seen) => Promise<R | undefined>,
+): Promise<R | undefined> {
+  const found = await find(database);
+  if (found !== undefined || !database.refresh) return found;
+  database.refresh();
+  return find(database);
 }

@@ -1,5 +1,6 @@
-// Headers of the APIs: what each answer carries, and what a request prefers (RFC 7240).
+// Headers of the APIs: what each answer carries, what a request prefers (RFC 7240), and its bearer credentials (RFC 6750).
 import type { IncomingHttpHeaders } from 'node:http';
+import type { FastifyRequest } from 'fastify';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
@@ -34,3 +35,18 @@ export function prefersStrictHandling({ prefer }: IncomingHttpHeaders): boolean 
 /** `Prefer: respond-async` (RFC 7240, section 4.1): the answer does not wait for what was asked. */
 export const prefersAsync = ({ prefer }: IncomingHttpHeaders): boolean =>
   /(?:^|[,;])\s*respond-async\s*(?:$|[,;])/i.test([prefer].flat().join(','));
+
+/** The longest credentials that are looked at. */
+const CREDENTIALS_MAXIMUM = 136;
+
+/** What stands behind `Bearer`, or undefined where the header is missing, of another kind, or overlong. */
+export function bearerOf(request: FastifyRequest): string | undefined {
+  const credentials = request.headers.authorization;
+  if (
+    credentials === undefined ||
+    credentials.length > CREDENTIALS_MAXIMUM ||
+    !/^bearer +/i.test(credentials)
+  )
+    return undefined;
+  return credentials.slice(7).trim();
+}

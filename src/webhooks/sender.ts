@@ -3,12 +3,13 @@ import { isAsRecorded } from '../journal/record-row.ts';
 import type { SharedCommits } from '../journal/shared-commits.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Throttle } from '../web/throttle.ts';
+import type { AttemptOutcome } from './attempt.ts';
 import { type AttemptNoted, attempt, noteAttempted, type Sending } from './deliver.ts';
+import type { Delivery } from './delivery.ts';
 import { dueDeliveries } from './delivery-queries.ts';
 import { DueDeliveries, type DueDelivery } from './due.ts';
 import { ENDPOINTS, type Endpoint } from './endpoint.ts';
 import { storedReply } from './limits.ts';
-import { logAttempt } from './log-attempt.ts';
 import { findEndpoint } from './queries.ts';
 import { EndpointQueue } from './queue.ts';
 import type { Slots } from './slots.ts';
@@ -228,4 +229,29 @@ export class EndpointSender {
     this.#isAwake = false;
     this.#onWake = undefined;
   }
+}
+
+const DISABLED_BECAUSE: Record<NonNullable<AttemptNoted['disabled']>, string> = {
+  gone: 'Its server answered 410, gone',
+  failing: 'No attempt succeeded for 5 days',
+};
+
+/** Logs an attempt that failed, and that it disabled the endpoint. An attempt that succeeded is not logged. */
+export function logAttempt(
+  log: Pick<Logger, 'info' | 'warn'>,
+  { url, merchant_id: merchant }: Endpoint,
+  { id: delivery, endpoint_id: endpoint, event_id: event, attempts }: Delivery,
+  { ok, status, ms, reason }: AttemptOutcome,
+  { disabled }: AttemptNoted,
+): void {
+  if (ok) return;
+  const about = { merchant, endpoint, delivery, event, attempt: attempts + 1, status, ms: Math.round(ms) };
+  log.info({ ...about, reason: withoutHost(reason, url) }, 'a webhook was not delivered');
+  if (disabled) log.warn({ ...about, reason: DISABLED_BECAUSE[disabled] }, 'a webhook endpoint was disabled');
+}
+
+/** A reason without the name of the merchant's server. */
+function withoutHost(reason: string, url: string): string {
+  const { host, hostname } = new URL(url);
+  return reason.replaceAll(host, '…').replaceAll(hostname, '…');
 }

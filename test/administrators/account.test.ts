@@ -8,7 +8,11 @@ import {
   renewRecoveryCodes,
   replaceTotp,
 } from '../../src/administrators/account.ts';
-import type { Administrator, Principal } from '../../src/administrators/administrator.ts';
+import {
+  type Administrator,
+  type Principal,
+  recordAdministrator,
+} from '../../src/administrators/administrator.ts';
 import { knownDevice, newDevice } from '../../src/administrators/device.ts';
 import { recordFailure, sourceOfSession } from '../../src/administrators/failures.ts';
 import {
@@ -32,7 +36,6 @@ import {
   listAdministrators,
   passkeysOf,
 } from '../../src/administrators/queries.ts';
-import { recordAdministrator } from '../../src/administrators/record.ts';
 import { newRecoveryCodes } from '../../src/administrators/recovery-codes.ts';
 import { endSession, findPrincipal } from '../../src/administrators/session.ts';
 import { completeSetUp, findBySetUpLink, newSetUpLink, SET_UP_MS } from '../../src/administrators/set-up.ts';

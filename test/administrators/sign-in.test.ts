@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { endOtherSessions } from '../../src/administrators/account.ts';
-import type { Administrator } from '../../src/administrators/administrator.ts';
+import { type Administrator, recordAdministrator } from '../../src/administrators/administrator.ts';
 import { DEVICE_MS, knownDevice, newDevice } from '../../src/administrators/device.ts';
 import {
   recordFailure,
@@ -14,7 +14,6 @@ import {
 import { disable, enable } from '../../src/administrators/manage.ts';
 import { hashPassword } from '../../src/administrators/password.ts';
 import { changeAdministrator, findAdministrator } from '../../src/administrators/queries.ts';
-import { recordAdministrator } from '../../src/administrators/record.ts';
 import {
   cookieValue,
   findPrincipal,

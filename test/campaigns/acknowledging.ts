@@ -1,7 +1,6 @@
 // Acknowledged faults in campaigns: an operator's in an honest history, and those of an intruder who would acknowledge for himself.
 import assert from 'node:assert/strict';
-import { type AuditEntry, rowDigest } from '../../src/journal/audit-entry.ts';
-import { type Seal, sealEntries } from '../../src/journal/seal.ts';
+import { type AuditEntry, rowDigest, type Seal, sealEntries } from '../../src/journal/audit-entry.ts';
 import { PAYMENTS } from '../../src/payments/payment.ts';
 import { acknowledgeAll } from '../support/acknowledge.ts';
 import type { Harness } from '../support/harness.ts';

@@ -1,8 +1,12 @@
 // An intruder with write access to the database: one random edit at a time, of any value, row or table, or of all of history.
 
-import type { AuditEntry } from '../../src/journal/audit-entry.ts';
-import { rowDigest } from '../../src/journal/audit-entry.ts';
-import { NO_SEAL, type Seal, sealEntries } from '../../src/journal/seal.ts';
+import {
+  type AuditEntry,
+  NO_SEAL,
+  rowDigest,
+  type Seal,
+  sealEntries,
+} from '../../src/journal/audit-entry.ts';
 import { PAYMENTS } from '../../src/payments/payment.ts';
 import type { Row, Value } from '../../src/store/database.ts';
 import type { SeededRandom } from '../support/seeded-random.ts';

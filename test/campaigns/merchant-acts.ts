@@ -2,8 +2,8 @@
 import { changeKeys, issueKey, OVERLAPS_MS, revokeKey, rotateKey } from '../../src/merchants/api-keys.ts';
 import { createInvite, listInvites, revokeInvite } from '../../src/merchants/invite.ts';
 import { limitMerchant } from '../../src/merchants/limit.ts';
+import type { KnownKey } from '../../src/merchants/merchant.ts';
 import { type Registered, registerMerchant } from '../../src/merchants/register.ts';
-import type { KnownKey } from '../../src/merchants/stored-key.ts';
 import type { Harness } from '../support/harness.ts';
 import type { SeededRandom } from '../support/seeded-random.ts';
 

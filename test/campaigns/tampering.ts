@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readCheckpoints } from '../../src/journal/checkpoint.ts';
-import { HistoryBroken } from '../../src/journal/history-broken.ts';
+import { HistoryBroken } from '../../src/journal/rows.ts';
 import { verifyHistory } from '../../src/journal/verify.ts';
 import { openSqlite } from '../../src/store/sqlite.ts';
 import { ROW_CHECKS } from '../support/read-only-store.ts';

@@ -14,10 +14,10 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
+import type { Seal } from '../../src/journal/audit-entry.ts';
 import { readCheckpoints, readCheckpointsPatiently } from '../../src/journal/checkpoint.ts';
 import { CheckpointSigner } from '../../src/journal/checkpoint-signer.ts';
 import { markCheckpoints } from '../../src/journal/export.ts';
-import type { Seal } from '../../src/journal/seal.ts';
 
 const NOW = Date.UTC(2026, 0, 1);
 let directory: string;

@@ -7,11 +7,12 @@ import {
   DEVELOPMENT_KEY,
   keyDigest,
   keyId,
+  keyRow,
   type MerchantWithKeys,
   type Mode,
+  type StoredKey,
 } from '../../src/merchants/merchant.ts';
 import { newMerchant } from '../../src/merchants/register.ts';
-import { keyRow, type StoredKey } from '../../src/merchants/stored-key.ts';
 
 const NOW = 1_800_000_000_000;
 const KEY = newSecret('cfk_live_');

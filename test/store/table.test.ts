@@ -1,12 +1,10 @@
 // That each definition of a table is the table that the migrations make, and that rows are written by the names of their columns.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { ADMINISTRATORS } from '../../src/administrators/administrator.ts';
-import { PASSKEYS, SESSIONS, TOKENS } from '../../src/administrators/rows.ts';
+import { ADMINISTRATORS, PASSKEYS, SESSIONS, TOKENS } from '../../src/administrators/administrator.ts';
 import { SECRET_KEYS } from '../../src/journal/keys/queries.ts';
+import { API_KEYS, MERCHANTS } from '../../src/merchants/merchant.ts';
 import { INVITES } from '../../src/merchants/stored-invite.ts';
-import { API_KEYS } from '../../src/merchants/stored-key.ts';
-import { MERCHANTS } from '../../src/merchants/stored-merchant.ts';
 import { PAYMENTS } from '../../src/payments/payment.ts';
 import { KEPT_ANSWERS } from '../../src/payments/queries.ts';
 import { type JournalOnStore, startJournal } from '../support/journal.ts';

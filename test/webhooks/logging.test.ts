@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http';
 import { after, before, test } from 'node:test';
 import type { Delivery } from '../../src/webhooks/delivery.ts';
 import type { Endpoint } from '../../src/webhooks/endpoint.ts';
-import { logAttempt } from '../../src/webhooks/log-attempt.ts';
+import { logAttempt } from '../../src/webhooks/sender.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { eventually } from '../support/waiting.ts';
 import { answering, WebhookReceiver } from '../support/webhook-receiver.ts';

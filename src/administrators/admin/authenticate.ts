@@ -4,7 +4,7 @@ import type { Act } from '../../journal/audit-entry.ts';
 import { OperationalError } from '../../lib/errors.ts';
 import type { Clock } from '../../lib/time.ts';
 import type { Reader } from '../../store/database.ts';
-import { bearerOf } from '../../web/bearer.ts';
+import { bearerOf } from '../../web/headers.ts';
 import type { Refuse } from '../../web/refused-keys.ts';
 import { note } from '../../web/request-log.ts';
 import { may, type Principal } from '../administrator.ts';

@@ -1,7 +1,8 @@
-// The console's cookies: the session, the secret of forms before the sign-in, the known browser, and preferences.
-
+// What browsers keep for the console (session, secret of forms, known device, preferences), and the token of its forms.
 import { boundCookie, boundName, valueIn } from '../../lib/cookie.ts';
+import { type Html, hidden } from '../../lib/html.ts';
 import { SECOND_MS } from '../../lib/time.ts';
+import * as token from '../../web/pages/form.ts';
 import { DEVICE_MS } from '../device.ts';
 
 /** Names without the prefix that binds a cookie to this very host. */
@@ -39,3 +40,16 @@ export function wantsKeys(header: string | undefined, baseUrl: string): boolean 
 export function languageIn(header: string | undefined, baseUrl: string): string | undefined {
   return valueIn(header, boundName(LANGUAGE_COOKIE, baseUrl));
 }
+
+/** What a token is made with: a session's secret, or before there is one the random bytes in the form cookie. */
+export interface FormKey {
+  kind: 'session' | 'form';
+  secret: string;
+}
+
+export const tokenField = ({ kind, secret }: FormKey): Html =>
+  hidden({ token: token.tokenOf(secret, `console ${kind}`) });
+
+/** Whether a form holds the token of a key, whose secret no page and no other site can read. */
+export const hasToken = (form: URLSearchParams, { kind, secret }: FormKey): boolean =>
+  token.holdsToken(form, secret, `console ${kind}`);

@@ -9,7 +9,7 @@ import { passkeyPlace, verifiedRegistration } from '../passkey.ts';
 import { hashPassword, weakness } from '../password.ts';
 import { newRecoveryCodes } from '../recovery-codes.ts';
 import { completeSetUp, findBySetUpLink, type SetUp } from '../set-up.ts';
-import { readCookieOf } from './cookies.ts';
+import { readCookieOf, tokenField } from './cookies.ts';
 import {
   newPasskeyButton,
   newPasswordFaults,
@@ -20,7 +20,6 @@ import {
   totpFields,
   totpIn,
 } from './factor-parts.ts';
-import { tokenField } from './form-guard.ts';
 import { type Faults, literal } from './parts.ts';
 import type { Shown } from './route.ts';
 import { parsed } from './sign-in.ts';

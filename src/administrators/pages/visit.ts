@@ -10,12 +10,20 @@ import { pathOf } from '../../lib/web-address.ts';
 import { LANGUAGES } from '../../web/markup/languages.ts';
 import { pageHeaders } from '../../web/markup/page.ts';
 import { preferenceCookie, type Theme, themeCookie, themeOf } from '../../web/markup/theme.ts';
-import { isRandom, newRandom } from '../../web/pages/form-token.ts';
+import { isRandom, newRandom } from '../../web/pages/form.ts';
 import { note, noteFields } from '../../web/request-log.ts';
 import type { Principal } from '../administrator.ts';
 import { openCookie, type SessionEnd } from '../session.ts';
-import { KEYS_COOKIE, LANGUAGE_COOKIE, languageIn, readCookieOf, setCookie, wantsKeys } from './cookies.ts';
-import { type FormKey, tokenField } from './form-guard.ts';
+import {
+  type FormKey,
+  KEYS_COOKIE,
+  LANGUAGE_COOKIE,
+  languageIn,
+  readCookieOf,
+  setCookie,
+  tokenField,
+  wantsKeys,
+} from './cookies.ts';
 import { framed } from './frame.ts';
 import { hasFaults } from './parts.ts';
 import type { ProblemPlace } from './problem.ts';

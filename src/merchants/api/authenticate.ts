@@ -3,14 +3,13 @@ import type { FastifyRequest } from 'fastify';
 import { OperationalError } from '../../lib/errors.ts';
 import type { Clock } from '../../lib/time.ts';
 import type { Database } from '../../store/database.ts';
-import { bearerOf } from '../../web/bearer.ts';
+import { bearerOf } from '../../web/headers.ts';
 import type { Refuse } from '../../web/refused-keys.ts';
 import { note } from '../../web/request-log.ts';
-import { REFUSED_KEY, SUSPENDED_MERCHANT } from '../acting-key.ts';
 import type { Directory } from '../directory.ts';
 import { lookUpCaller } from '../follow.ts';
 import type { KeyUses } from '../key-uses.ts';
-import { type Caller, keyFault } from '../merchant.ts';
+import { type Caller, keyFault, REFUSED_KEY, SUSPENDED_MERCHANT } from '../merchant.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -27,7 +27,7 @@ import {
   revokeInvite,
 } from '../invite.ts';
 import { findInviteByDigest } from '../invite-queries.ts';
-import { isShownAgain } from '../stored-key.ts';
+import { isShownAgain } from '../merchant.ts';
 import type { MerchantContext } from './context.ts';
 import { MODE_NAMES, modesOf } from './merchant-key-parts.ts';
 

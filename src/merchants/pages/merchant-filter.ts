@@ -3,7 +3,7 @@
 import { filterChoice, filterField } from '../../administrators/pages/filters.ts';
 import type { Html } from '../../lib/html.ts';
 import type { Directory } from '../directory.ts';
-import { MERCHANT_ID_PREFIX } from '../stored-merchant.ts';
+import { MERCHANT_ID_PREFIX } from '../merchant.ts';
 
 /** With more than these, a list of choices is too long to find anything in, and slow. */
 const CHOICES_MAXIMUM = 100;

@@ -7,8 +7,14 @@ import { type Html, html } from '../../lib/html.ts';
 import { phrase } from '../../lib/phrases.ts';
 import { formatTimestamp } from '../../lib/time.ts';
 import { type Column, records } from '../../web/markup/table.ts';
-import { KEY_PREFIX, type Merchant, type Mode } from '../merchant.ts';
-import { isInactive, type KnownKey, type StoredKey } from '../stored-key.ts';
+import {
+  isInactive,
+  KEY_PREFIX,
+  type KnownKey,
+  type Merchant,
+  type Mode,
+  type StoredKey,
+} from '../merchant.ts';
 import type { MerchantContext } from './context.ts';
 
 /** How many inactive keys are listed. */

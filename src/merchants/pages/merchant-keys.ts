@@ -20,9 +20,15 @@ import {
   rotateKey,
 } from '../api-keys.ts';
 import { keyById } from '../follow.ts';
-import { KEY_PREFIX, keyDigest, type Merchant } from '../merchant.ts';
+import {
+  isInactive,
+  isShownAgain,
+  KEY_PREFIX,
+  type KnownKey,
+  keyDigest,
+  type Merchant,
+} from '../merchant.ts';
 import { findKeyByDigest, keysMadeBy } from '../queries.ts';
-import { isInactive, isShownAgain, type KnownKey } from '../stored-key.ts';
 import type { MerchantContext } from './context.ts';
 import { keyFacts, lastUsed, madeWithIt, modesOf, newKeyPage } from './merchant-key-parts.ts';
 

@@ -9,14 +9,14 @@ import { type Html, html } from '../../lib/html.ts';
 import { DAY_MS } from '../../lib/time.ts';
 import { type ActiveOrNot, MERCHANT_ACTS } from '../acts.ts';
 import { keysAtWork } from '../list-keys.ts';
-import type { MerchantLimits } from '../merchant.ts';
-import { findMerchant } from '../queries.ts';
 import {
   changesOf,
+  type MerchantLimits,
   type MerchantProfile,
   type StateChange,
   type StoredMerchant,
-} from '../stored-merchant.ts';
+} from '../merchant.ts';
+import { findMerchant } from '../queries.ts';
 import type { MerchantContext } from './context.ts';
 import { KEYS_OVER_SHOWN, keyList } from './merchant-key-parts.ts';
 

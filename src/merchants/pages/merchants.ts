@@ -5,8 +5,7 @@ import { literal, said } from '../../administrators/pages/parts.ts';
 import type { Outcome } from '../../administrators/pages/route.ts';
 import { type Html, html } from '../../lib/html.ts';
 import { pager, records } from '../../web/markup/table.ts';
-import type { Merchant } from '../merchant.ts';
-import { isInactive, type KnownKey } from '../stored-key.ts';
+import { isInactive, type KnownKey, type Merchant } from '../merchant.ts';
 import type { MerchantContext } from './context.ts';
 import { COUNTED_DAYS, recentPaymentCount, stateStamp } from './merchant.ts';
 

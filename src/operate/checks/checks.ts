@@ -7,14 +7,13 @@ import type { Check } from './check.ts';
 import { CLOCK_CHECKS } from './clock-checks.ts';
 import { FILE_CHECKS } from './file-checks.ts';
 import { HOST_CHECKS } from './host-checks.ts';
-import { INDEX_CHECKS } from './index-checks.ts';
 import { MAIL_CHECKS } from './mail-check.ts';
 import { PLACE_CHECKS, READ_PLACE_CHECKS } from './place-checks.ts';
 import { PROCESS_CHECKS } from './process-checks.ts';
 import { SECRETS_CHECKS } from './secrets-checks.ts';
 import { LATER_SETTINGS_CHECKS, READ_CHECKS, SETTINGS_CHECKS } from './settings-checks.ts';
 import { STATEMENT_FOLDER_CHECKS } from './statement-folder-check.ts';
-import { LATER_STORE_CHECKS, STORE_CHECKS } from './store-checks.ts';
+import { INDEX_CHECKS, LATER_STORE_CHECKS, STORE_CHECKS } from './store-checks.ts';
 import { DATABASE_FILE_CHECKS, VOUCHED_CHECKS } from './vouched-checks.ts';
 import { WEBHOOK_CHECKS } from './webhook-check.ts';
 

@@ -6,9 +6,15 @@ import { momentsIn } from '../../lib/moments.ts';
 import { newSecret } from '../../lib/secrets.ts';
 import { formatTimestamp, timestampOrNull } from '../../lib/time.ts';
 import { issueKey, keyNameFault, OVERLAPS_MS } from '../../merchants/api-keys.ts';
-import { KEY_PREFIX, keyDigest, keyId, type Merchant, type Mode } from '../../merchants/merchant.ts';
+import {
+  KEY_PREFIX,
+  keyDigest,
+  keyId,
+  MERCHANT_ID_PREFIX,
+  type Merchant,
+  type Mode,
+} from '../../merchants/merchant.ts';
 import { findMerchant } from '../../merchants/queries.ts';
-import { MERCHANT_ID_PREFIX } from '../../merchants/stored-merchant.ts';
 import { type Configuration, configurationFile, environment, readConfiguration } from '../config.ts';
 import { parseExpiry } from './arguments.ts';
 import { canAsk, saysYes } from './ask.ts';

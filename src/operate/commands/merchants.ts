@@ -6,10 +6,8 @@ import { formatTimestamp, systemClock, timestampOrNull } from '../../lib/time.ts
 import { type ActiveOrNot, MERCHANT_ACTS } from '../../merchants/acts.ts';
 import type { Directory, KnownMerchant } from '../../merchants/directory.ts';
 import { limitMerchant } from '../../merchants/limit.ts';
-import type { MerchantLimits } from '../../merchants/merchant.ts';
+import { changesOf, isInactive, type MerchantLimits, type StoredMerchant } from '../../merchants/merchant.ts';
 import { findMerchant } from '../../merchants/queries.ts';
-import { isInactive } from '../../merchants/stored-key.ts';
-import { changesOf, type StoredMerchant } from '../../merchants/stored-merchant.ts';
 import { actCommands, type ThingsOfCommand } from './act-command.ts';
 import { existingMerchant, loadDirectory, merchantsInStore } from './merchant-names.ts';
 import { importMerchants, requireIds } from './merchants-import.ts';

@@ -1,9 +1,8 @@
 // counterfoil administrators token: what programs call /admin with, in an administrator's name.
 import { type Command, Option } from 'commander';
-import { ROLES, type Role } from '../../administrators/administrator.ts';
+import { lesserRole, ROLES, type Role } from '../../administrators/administrator.ts';
 import {
   createToken,
-  lesserRole,
   listTokens,
   revokeToken,
   TOKEN_DAYS,

@@ -14,12 +14,11 @@ import {
 } from '../../administrators/pages/parts.ts';
 import type { Outcome } from '../../administrators/pages/route.ts';
 import { namesOf } from '../../administrators/queries.ts';
-import type { AuditEntry } from '../../journal/audit-entry.ts';
+import type { AuditEntry, Seal } from '../../journal/audit-entry.ts';
 import { checkpointFiles } from '../../journal/checkpoint.ts';
 import { markCheckpoints } from '../../journal/export.ts';
 import { type EntryFilter, sealHolding } from '../../journal/queries.ts';
 import { ACKNOWLEDGED } from '../../journal/row-fault.ts';
-import type { Seal } from '../../journal/seal.ts';
 import { type EntryPage, findEntries } from '../../journal/search.ts';
 import { OperationalError } from '../../lib/errors.ts';
 import { type Html, html } from '../../lib/html.ts';

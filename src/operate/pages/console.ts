@@ -2,8 +2,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { FILE_BYTES_MAXIMUM } from '#bank-statements';
 import { consoleAssets } from '../../administrators/pages/assets.ts';
+import { hasToken } from '../../administrators/pages/cookies.ts';
 import { filledPath } from '../../administrators/pages/draft.ts';
-import { hasToken } from '../../administrators/pages/form-guard.ts';
 import { guarded } from '../../administrators/pages/guard.ts';
 import * as problem from '../../administrators/pages/problem.ts';
 import { type ConsoleParts, page, type Route } from '../../administrators/pages/route.ts';

@@ -1,9 +1,6 @@
 // Which ways to pay a payment's customer is offered: those configured that fit it, narrowed to its merchant's.
 import { bankTransfer } from './bank-transfer.ts';
-import { details } from './details.ts';
-import { manual } from './manual.ts';
 import type { Instructions, Method, MethodSettings, MethodType, Payable } from './method.ts';
-import { testCard } from './test-card.ts';
 
 const MAKERS: Record<MethodType, (settings: MethodSettings) => Method> = {
   bank_transfer: bankTransfer,
@@ -63,4 +60,50 @@ export class Offer {
     const all = this.methodsFor(payment).map((method) => method.instructions(payment));
     return all.find((one): one is TransferInstructions => one?.kind === 'transfer');
   }
+}
+
+function manual({ id, name, instructions, currencies }: MethodSettings): Method {
+  return {
+    id,
+    type: 'manual',
+    name,
+    fields: [
+      { name: 'payer-name', required: true },
+      { name: 'payer-email', required: true },
+      { name: 'customer-reference', required: false },
+    ],
+    fits: ({ currency }) => currencies === null || currencies.includes(currency),
+    instructions: () => ({ kind: 'text', text: instructions! }),
+  };
+}
+
+function testCard({ id, name }: MethodSettings): Method {
+  return {
+    id,
+    type: 'test_card',
+    name,
+    fields: [
+      { name: 'card-number', required: true },
+      { name: 'card-expiry', required: true },
+      { name: 'payer-email', required: true },
+    ],
+    fits: ({ mode }) => mode === 'test',
+    instructions: () => null,
+  };
+}
+
+function details({ id, name }: { id: string; name: string | null }): Method {
+  return {
+    id,
+    type: 'details',
+    name,
+    fields: [
+      { name: 'payer-name', required: true },
+      { name: 'payer-email', required: true },
+      { name: 'payer-phone', required: false },
+      { name: 'note', required: false },
+    ],
+    fits: () => true,
+    instructions: () => null,
+  };
 }

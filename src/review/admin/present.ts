@@ -5,9 +5,9 @@ import { barredAmong, namesOf } from '../../administrators/queries.ts';
 import { formatAmount } from '../../lib/money.ts';
 import { formatTimestamp } from '../../lib/time.ts';
 import type { Payment } from '../../payments/payment.ts';
+import { claimOf } from '../../payments/payment.ts';
 import { paymentSchema, presentPayment } from '../../payments/present.ts';
 import type { Reader } from '../../store/database.ts';
-import { claimOf } from '../claim.ts';
 import { awaitsSecond, REJECT_REASONS, type ReviewAct, reviewActs, reviewersOf } from '../review.ts';
 import { type TimelineItem, timelineOf } from '../timeline.ts';
 

@@ -3,11 +3,10 @@ import { hasFaults, isLong, moment, nameOf, said } from '../../administrators/pa
 import type { Outcome } from '../../administrators/pages/route.ts';
 import { OperationalError } from '../../lib/errors.ts';
 import { type Html, html } from '../../lib/html.ts';
-import { asOf, isPaymentId, type Payment } from '../../payments/payment.ts';
+import { asOf, claimOf, isPaymentId, type Payment } from '../../payments/payment.ts';
 import { findPayment } from '../../payments/queries.ts';
 import { isPaymentAsRecorded } from '../../payments/record.ts';
 import { paymentNotFound } from '../../payments/transition.ts';
-import { claimOf } from '../claim.ts';
 import { approve, needsSecond, reject } from '../decide.ts';
 import {
   approvalsOf,

@@ -1,21 +1,30 @@
 // A payment that is open: its amount and the possible acts above, which stay in sight, and below them all that a decision rests on.
 import { may } from '../../administrators/administrator.ts';
 import { glyph } from '../../administrators/pages/glyphs.ts';
-import { age, isLong, moment, type Names, nameOf, notice, said } from '../../administrators/pages/parts.ts';
+import {
+  age,
+  field,
+  isLong,
+  literal,
+  moment,
+  type Names,
+  nameOf,
+  notice,
+  pairs,
+  said,
+  type TermRow,
+} from '../../administrators/pages/parts.ts';
 import { ACKNOWLEDGED } from '../../journal/row-fault.ts';
 import { type Html, html } from '../../lib/html.ts';
-import { asOf, MOVES, type Payment } from '../../payments/payment.ts';
+import { asOf, type Claim, claimOf, MOVES, type Payment } from '../../payments/payment.ts';
 import { isPaymentAsRecorded } from '../../payments/record.ts';
-import { claimOf } from '../claim.ts';
-import type { Claim } from '../claim-time.ts';
 import { queuePlace } from '../queries.ts';
-import { approvalsOf } from '../review.ts';
+import { approvalsOf, NOTE_MAXIMUM } from '../review.ts';
 import { type TimelineItem, timelineOf } from '../timeline.ts';
 import { compareTable } from './compare.ts';
 import type { ReviewContext } from './context.ts';
 import { evidence } from './evidence.ts';
 import type { Carried } from './list-place.ts';
-import { noteForm } from './note-form.ts';
 import {
   addressOfPayment,
   block,
@@ -26,7 +35,6 @@ import {
   statusStamp,
 } from './panel.ts';
 import { methodName } from './particulars.ts';
-import { placeInHistory, timeline } from './timeline.ts';
 
 /** What the links past the list lead to. */
 export const DECISION = 'decision';
@@ -173,3 +181,80 @@ export function steps(
 /** The way to the page of the payment itself. */
 export const wayToPayment = (context: ReviewContext, { id }: Payment, carried: Carried): Html =>
   html`<a href="${addressOfPayment(context, id, carried)}">${context.say`Its own page`}</a>`;
+
+function noteForm(
+  { address, token, form, say }: ReviewContext,
+  { id }: Payment,
+  carried: Carried,
+  level: Level,
+  faults: Readonly<Record<string, string>>,
+): Html {
+  return html`${block('note', say`Add a note`, level)}
+<form method="post" action="${address(`/payments/${id}/notes`, carried)}#errors" novalidate>
+${token}${field({
+  name: 'note',
+  label: say`Note`,
+  hint: say`Only administrators read it. ${NOTE_MAXIMUM} characters or fewer.`,
+  value: form.get('note') ?? '',
+  fault: faults.note,
+  lines: 2,
+})}<button class="secondary">${say`Add the note`}</button>
+</form>
+</section>`;
+}
+
+/** Oldest first; each entry with what was written, its request, and all that the history has of it. */
+function timeline(context: ReviewContext, items: readonly TimelineItem[]): Html {
+  return html`<ol class="story">${items.map((item) => html`${entry(context, item)}\n`)}</ol>`;
+}
+
+function entry(context: ReviewContext, item: TimelineItem): Html {
+  const { say } = context;
+  const { number, at, actor, sentence, request_id, facts, seal, checkpoint } = item;
+  const changed: TermRow[] = Object.entries(facts).map(([name, value]) => [
+    name,
+    value === null ? html`<span class="muted">${say`none`}</span>` : literal(String(value)),
+  ]);
+  // A sentence of ours, whatever name it begins with: `dir=auto` would turn it around after an Arabic one.
+  return html`<li><p>${sentence}</p>
+${written(context, item)}
+<details><summary>${moment(context, at)}</summary>
+${pairs([
+  [say`Entry`, number],
+  [say`Request`, request_id !== null && literal(request_id)],
+  [say`Actor`, literal(actor)],
+  [say`Action`, literal(item.action)],
+  ...changed,
+  [say`Seal`, seal ? html`${seal.number} ${literal(seal.hash)}` : say`None yet`],
+  [
+    say`Checkpoint`,
+    checkpoint
+      ? say.html`of seal ${checkpoint.seal}, signed ${literal(checkpoint.signed_at)}`
+      : say`None yet`,
+  ],
+])}
+</details></li>`;
+}
+
+/** What an administrator wrote with an act. */
+function written({ say }: ReviewContext, { note, bank_reference, message }: TimelineItem): Html | null {
+  if (note === undefined && bank_reference === undefined && message === undefined) return null;
+  return pairs([
+    [say`Bank reference`, bank_reference && said(bank_reference)],
+    [say`Note`, note && html`<span class="words" dir="auto">${note}</span>`],
+    [say`Message to the customer`, message && html`<span class="words" dir="auto">${message}</span>`],
+  ]);
+}
+
+/** Where a payment stands in the history: its entries, the seal that closes the last, and who vouches for it. */
+function placeInHistory(context: ReviewContext, items: readonly TimelineItem[]): Html {
+  const { say, address } = context;
+  const last = items.at(-1);
+  if (!last) return html`<p class="muted">${say`The history has no entries of this payment.`}</p>`;
+  const { seal, checkpoint } = last;
+  const text = seal ? say`Sealed up to entry ${last.number}.` : say`Not sealed yet.`;
+  const vouched = checkpoint
+    ? say.html`A checkpoint signed ${moment(context, Date.parse(checkpoint.signed_at))} vouches for it.`
+    : html`${say`No checkpoint vouches for it yet: one is signed within a minute or two.`}`;
+  return html`<p class="sealed">${glyph('shield')}<span>${text} ${vouched} <a href="${address('/audit')}">${say`The whole history`}</a></span></p>`;
+}

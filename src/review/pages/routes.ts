@@ -6,8 +6,7 @@ import { decide, question } from './decision.ts';
 import { homePage } from './home.ts';
 import { toNext } from './next.ts';
 import { claimOrRelease, paymentPage, takeNote } from './payment.ts';
-import { paymentsPage } from './payments.ts';
-import { download } from './payments-export.ts';
+import { download, paymentsPage } from './payments.ts';
 import { newInQueue, queuePage } from './queue.ts';
 import { recordPage, takeRecord } from './record-money.ts';
 

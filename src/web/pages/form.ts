@@ -1,8 +1,10 @@
 // Reads forms that browsers send, and tells them from those of other sites.
 import { isUtf8 } from 'node:buffer';
+import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { OperationalError } from '../../lib/errors.ts';
+import { hmac, isSame } from '../../lib/secrets.ts';
 
 export const FORM_TYPE = 'application/x-www-form-urlencoded';
 const FORM_BYTES = 16 * 1024;
@@ -47,4 +49,20 @@ export function isSameOrigin(headers: IncomingHttpHeaders, origin: string, where
   if (site !== undefined) return site === 'same-origin';
   if (headers.origin === undefined || headers.origin === 'null') return whereUnsaid;
   return headers.origin === origin;
+}
+
+/** 256 random bits in base64url. */
+const RANDOM = /^[\w-]{43}$/;
+
+export const newRandom = (): string => randomBytes(32).toString('base64url');
+
+/** Whether `text` may have come from `newRandom`. */
+export const isRandom = (text: string | null | undefined): text is string => RANDOM.test(text ?? '');
+
+/** The token of a form: `statement` says which form it is. */
+export const tokenOf = (secret: string, statement: string): string => hmac(secret, statement);
+
+/** Whether a form holds the token of `statement`, whose secret no page and no other site can read. */
+export function holdsToken(form: URLSearchParams, secret: string, statement: string): boolean {
+  return isSame(form.get('token') ?? '', tokenOf(secret, statement));
 }

@@ -5,7 +5,7 @@ import { newSecret } from '../../../src/lib/secrets.ts';
 import { HOUR_MS, MINUTE_MS } from '../../../src/lib/time.ts';
 import { revokeKey } from '../../../src/merchants/api-keys.ts';
 import { isWholeKey, keyDigest } from '../../../src/merchants/merchant.ts';
-import { formSeed, keysOf, newBrowserSecret } from '../../../src/merchants/registration/form-guard.ts';
+import { formSeed, keysOf, newBrowserSecret } from '../../../src/merchants/registration/form-route.ts';
 import { startNodes } from '../../campaigns/nodes.ts';
 import { FROM_OUR_PAGE } from '../../support/customer.ts';
 import { type Harness, sharedHarness, startHarness } from '../../support/harness.ts';

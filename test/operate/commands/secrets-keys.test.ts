@@ -4,8 +4,8 @@ import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFi
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { recordAdministrator } from '../../../src/administrators/administrator.ts';
 import { changeAdministrator, findAdministrator } from '../../../src/administrators/queries.ts';
-import { recordAdministrator } from '../../../src/administrators/record.ts';
 import { totpSecrets } from '../../../src/administrators/reseal.ts';
 import { sealTotpSecret } from '../../../src/administrators/totp-secret.ts';
 import { keyLine, keyOfLine, newSecretKey } from '../../../src/journal/keys/key.ts';

@@ -2,10 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { epcPayload } from '../../../src/payments/methods/transfer/epc.ts';
 import { crc16, isPixKey, pixPayload } from '../../../src/payments/methods/transfer/pix.ts';
+import { epcPayload, isUpiId, upiPayload } from '../../../src/payments/methods/transfer/quick-pay.ts';
 import { isSwissText, swissPayload } from '../../../src/payments/methods/transfer/swiss.ts';
-import { isUpiId, upiPayload } from '../../../src/payments/methods/transfer/upi.ts';
 
 const REFERENCE = 'RF18539007547034';
 const anyName = fc.oneof(

@@ -1,11 +1,10 @@
 // Which codes and links pay into an account at one go, by currency and account; and what is wrong with a configured account.
 import { electronicFormatIBAN, isQRIBAN, isSEPACountry, isValidBIC, isValidIBAN } from 'ibantools';
+import { formatAmount } from '../../../lib/money.ts';
 import { creditorReference, qrReference, shortReference } from './creditor-reference.ts';
-import { epcPayload } from './epc.ts';
-import { asciiFolded } from './payload-text.ts';
+import { asciiFolded, firstCharacters, oneLine } from './payload-text.ts';
 import { isPixKey, pixPayload } from './pix.ts';
 import { isSwissIban, isSwissText, type StructuredAddress, swissPayload } from './swiss.ts';
-import { isUpiId, upiPayload } from './upi.ts';
 
 /** An account that takes transfers in one currency. */
 export interface Account {
@@ -134,4 +133,81 @@ export function accountFault(account: Account): { field: keyof Account; problem:
   if (pix_key && city !== undefined && asciiFolded(city) === '')
     return { field: 'city', problem: 'must be of Latin letters, since PIX has no others' };
   return undefined;
+}
+
+const UPI_NAME_CHARACTERS = 99;
+const NOTE_CHARACTERS = 50;
+const UPI_ID = /^[A-Za-z0-9._-]{1,190}@[A-Za-z][A-Za-z0-9]{1,63}$/;
+
+/** A payment by UPI: the amount in paise; `reference` of letters and digits, at most 35. */
+interface UpiTransfer {
+  holder: string;
+  upi_id: string;
+  amount_minor: number;
+  reference: string;
+  /** Follows the reference in the note that the payer and the payee see. */
+  message?: string | null | undefined;
+}
+
+/** Whether text has the form of a UPI id (virtual payment address): `name@handle`. */
+export function isUpiId(text: string): boolean {
+  return UPI_ID.test(text);
+}
+
+/** `upi://pay?…`, percent-encoded throughout, since apps show a `+` as it stands; the note holds at most 50 characters. */
+export function upiPayload({ holder, upi_id, amount_minor, reference, message }: UpiTransfer): string {
+  const fields = {
+    pn: firstCharacters(oneLine(holder), UPI_NAME_CHARACTERS),
+    am: formatAmount(amount_minor),
+    cu: 'INR',
+    tn: firstCharacters(oneLine(`${reference} ${message ?? ''}`), NOTE_CHARACTERS),
+    tr: reference,
+  };
+  const query = Object.entries(fields).map(([name, value]) => `&${name}=${encodeURIComponent(value)}`);
+  return `upi://pay?pa=${upi_id}${query.join('')}`; // an id needs no escapes, and apps look for its `@`
+}
+
+const EPC_NAME_CHARACTERS = 70;
+/** What QR version 13 holds at level M, the largest the guidelines allow. */
+const MAXIMUM_BYTES = 331;
+const MAXIMUM_MINOR = 99_999_999_999;
+/** SEPA countries outside the European Economic Area, where version 002 still asks for the BIC. */
+const OUTSIDE_EEA = new Set(['AD', 'CH', 'GB', 'GI', 'MC', 'SM', 'VA']);
+
+/** A credit transfer in euro: the amount in cents, IBAN and ISO 11649 reference in electronic form. */
+interface CreditTransfer {
+  holder: string;
+  iban: string;
+  bic?: string | undefined;
+  amount_minor: number;
+  reference: string;
+}
+
+/**
+ * The code's UTF-8 text: service tag BCD, SEPA credit transfer, structured reference. Lines end with a line feed, except the last. A name
+ * that is too long is cut. Undefined if the guidelines do not allow it: an amount outside 0.01–999999999.99, no name, or no BIC outside
+ * the European Economic Area.
+ */
+export function epcPayload({
+  holder,
+  iban,
+  bic,
+  amount_minor,
+  reference,
+}: CreditTransfer): string | undefined {
+  if (amount_minor < 1 || amount_minor > MAXIMUM_MINOR) return undefined;
+  if (!bic && OUTSIDE_EEA.has(iban.slice(0, 2))) return undefined;
+  const textWith = (name: string) =>
+    [
+      ...['BCD', '002', '1', 'SCT'],
+      bic ?? '',
+      name,
+      iban,
+      `EUR${formatAmount(amount_minor)}`,
+      '', // purpose
+      reference,
+    ].join('\n');
+  const room = MAXIMUM_BYTES - Buffer.byteLength(textWith(''));
+  const name = firstCharacters(oneLine(holder), EPC_NAME_CHARACTERS, room);
+  return name === '' ? undefined : textWith(name);
 }
