@@ -1,8 +1,10 @@
-// Writes what is made from the program: docs/configuration.md and the decisions in docs/README.md.
+// Writes what is made from the program: pages of settings, commands and matching, and the lists in docs/reviewing.md and docs/README.md.
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Command } from 'commander';
 import { z } from 'zod';
+import { commandLine } from '../src/operate/commands/counterfoil.ts';
 import { ROUTINE_ACTS } from '../src/operate/rooms.ts';
 import { configurationSchema } from '../src/operate/settings/settings.ts';
 import { matchingPage } from './matching-page.ts';
@@ -397,11 +399,56 @@ function actsTable(): string {
 /** docs/reviewing.md with its table of acts as the program has them. */
 export const reviewingPage = (page: string) => between(page, 'acts', actsTable());
 
+/** Where more is written about a command and those below it. */
+const MORE: Readonly<Record<string, string>> = {
+  'accept-clock': '[when](operating/runbook.md#the-clock-was-stepped)',
+  'administrators token': '[more](admin-api.md)',
+  'audit acknowledge': '[when](operating/runbook.md#audit-verify-is-red)',
+  'audit export': '[more](audit.md)',
+  'audit restored': '[when](operating/runbook.md#restored-to-yesterday)',
+  backup: '[how](operating/backup-and-move.md#back-up-and-restore)',
+  doctor: '[more](doctor.md)',
+  erase: '[more](erasure.md)',
+  export: '[more](export.md)',
+  invites: '[more](registration.md)',
+  keys: '[more](keys.md)',
+  listen: '[how](events.md#on-your-own-machine)',
+  mail: '[more](mail.md)',
+  move: '[how](operating/backup-and-move.md#move-up-to-postgresql-and-back)',
+  requests: '[more](logging.md)',
+  'secrets backup': '[how](operating/backup-and-move.md#the-keys)',
+  'secrets lost': '[when](operating/runbook.md#a-key-is-lost)',
+  'secrets rotate': '[how](operating/upgrade.md#rotate)',
+  statements: '[more](statements.md)',
+  webhooks: '[more](webhooks.md)',
+};
+
+/** A row for each command below one, as `--help` tells of it. */
+function commandRows(above: Command, path = '', more?: string): string[] {
+  return above.commands.flatMap((command) => {
+    const name = `${path}${command.name()}`;
+    const link = MORE[name] ?? more;
+    if (command.commands.length > 0) return commandRows(command, `${name} `, link);
+    const usage = `${name} ${command.usage()}`.replace(' [options]', '').trim();
+    return `| \`${usage}\` | ${command.description()}${link ? ` (${link})` : ''} |`;
+  });
+}
+
+/** docs/commands.md with the commands that there are. */
+export const commandsPage = async (page: string) =>
+  between(
+    page,
+    'commands',
+    ['| Command | What it does |', '|---|---|', ...commandRows(await commandLine())].join('\n'),
+  );
+
 if (import.meta.main) {
   const reviewing = new URL('docs/reviewing.md', root);
   writeFileSync(reviewing, reviewingPage(readFileSync(reviewing, 'utf8')));
   writeFileSync(new URL('docs/configuration.md', root), configurationPage());
   writeFileSync(new URL('docs/matching.md', root), matchingPage());
+  const commands = new URL('docs/commands.md', root);
+  writeFileSync(commands, await commandsPage(readFileSync(commands, 'utf8')));
   const index = new URL('docs/README.md', root);
   writeFileSync(index, indexPage(readFileSync(index, 'utf8')));
 }

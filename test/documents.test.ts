@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { test } from 'node:test';
-import { indexPage, reviewingPage } from '../scripts/write-docs.ts';
+import { commandsPage, indexPage, reviewingPage } from '../scripts/write-docs.ts';
 import { ROOT } from './support/command.ts';
 
 const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');
@@ -23,6 +23,11 @@ test('docs/README.md links every page, and lists the decisions that are there', 
 test('docs/reviewing.md shows the routine acts as they are, and who may do them', () => {
   const page = read('docs/reviewing.md');
   assert.equal(page, reviewingPage(page), 'run: npm run docs');
+});
+
+test('docs/commands.md shows every command as its help does', async () => {
+  const page = read('docs/commands.md');
+  assert.equal(page, await commandsPage(page), 'run: npm run docs');
 });
 
 test('each decision opens with the decision and is short', () => {
