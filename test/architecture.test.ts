@@ -237,10 +237,11 @@ test('only lib/moments.ts writes days and clock times for people, and only lib/t
   );
 });
 
-test('sentences of commands have no instants for programs', () => {
-  const instants = linesWith(sources, /`[^`]*\$\{formatTimestamp\(/);
+test('sentences of commands, checks and pages have no instants for programs', () => {
+  const instants = linesWith(sources, /`[^`]*\$\{(?:formatTimestamp\(|(?:\w+[.])?\w+_at\})/);
+  const isRead = /^src\/operate\/(?:commands|checks)\/(?!backup-folder)|\/pages\/|^src\/checkout\//;
   assert.deepEqual(
-    instants.filter((line) => line.startsWith('src/operate/commands/') && !/backup-folder/.test(line)),
+    instants.filter((line) => isRead.test(line) && !/datetime="|DTSTAMP/.test(line)),
     [],
   );
 });

@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Html, html } from '../lib/html.ts';
-import { type Clock, formatTimestamp } from '../lib/time.ts';
+import type { Clock } from '../lib/time.ts';
 import { pathOf } from '../lib/web-address.ts';
 import { bodyOf, readBytes } from '../web/json-body.ts';
 import { facts, type TermPair } from '../web/markup/parts.ts';
@@ -53,7 +53,7 @@ export class InboxRoute implements PageRoute<Name> {
 <p lang="en">Webhooks to <code>${this.#url}</code> arrive here. Each is verified as your server should do it.
 The last ${KEPT} are kept until the server stops.</p>
 ${this.#failsNext ? html`<p lang="en" role="status">The next webhook is answered 500.</p>` : failForm(visit)}
-${this.#kept.length === 0 ? none(this.#url) : this.#kept.map(shown)}`;
+${this.#kept.length === 0 ? none(this.#url) : this.#kept.map((one) => shown(one, visit))}`;
     return {
       text: framedPage(visit, {
         heading: HEADING,
@@ -111,14 +111,14 @@ const none = (
 <pre class="code">curl -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' \\
   -d '{"url": "${url}"}' ${new URL(url).origin}/v1/webhook_endpoints</pre>`;
 
-function shown({ at, id, isVerified, answered, body }: Kept): Html {
+function shown({ at, id, isVerified, answered, body }: Kept, { words }: CheckoutVisit): Html {
   const terms: TermPair[] = [
     [
       html`Signature`,
       html`${isVerified ? 'Signature verified' : 'Not signed by an endpoint of this address'}`,
     ],
     [html`Answered`, html`<span>${answered}</span>`],
-    [html`Received`, html`<time>${formatTimestamp(at)}</time>`],
+    [html`Received`, words.moment(at)],
     [html`Id`, html`<code>${id || 'none'}</code>`],
   ];
   return html`<section lang="en"><h2>${typeOf(body)}</h2>

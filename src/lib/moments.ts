@@ -1,6 +1,6 @@
 // The one way in which people read a day and a clock time: in the language of the page, in the configured time zone, with its name.
 import { LRUCache } from 'lru-cache';
-import { dateIn, formatTimestamp, MINUTE_MS } from './time.ts';
+import { dateIn, MINUTE_MS } from './time.ts';
 
 /** The language of the console, the command line and messages of errors. */
 const OPERATORS = 'en-GB';
@@ -15,6 +15,8 @@ const clockIn = (timeZone: string): Intl.DateTimeFormatOptions => ({
   timeZoneName: timeZone === 'UTC' ? 'short' : 'shortOffset',
 });
 
+const INSTANT = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?\+00:00/g;
+
 /** Payments of one minute end in one minute, so most moments come again. */
 const REMEMBERED = 1000;
 const WRITERS = 100;
@@ -26,6 +28,7 @@ export class Moments {
   readonly #minutes = new LRUCache<number, string>({ max: REMEMBERED });
   #moment: Intl.DateTimeFormat | undefined;
   #clock: Intl.DateTimeFormat | undefined;
+  #second: Intl.DateTimeFormat | undefined;
   #day: Intl.DateTimeFormat | undefined;
 
   constructor(timeZone: string, tag: string) {
@@ -57,6 +60,17 @@ export class Moments {
     return this.#clock.format(ms);
   }
 
+  /** The time of day of a line of a log, to the second: `14:05:09 GMT+1`. */
+  second(ms: number): string {
+    this.#second ??= new Intl.DateTimeFormat(this.#tag, { ...clockIn(this.timeZone), second: '2-digit' });
+    return this.#second.format(ms);
+  }
+
+  /** A sentence whose instants (`2026-11-20T23:17:00+00:00`), as files and JSON have them, are written as moments. */
+  within(sentence: string): string {
+    return sentence.replaceAll(INSTANT, (instant) => this.moment(Date.parse(instant)));
+  }
+
   /** The day of a moment: `20 Nov 2026`. */
   dayOf(ms: number): string {
     return this.day(this.dateOf(ms));
@@ -67,9 +81,6 @@ export class Moments {
     return dateIn(this.timeZone, ms);
   }
 }
-
-/** The second at which a line of a log was written, in UTC: `14:05:09`. */
-export const secondOf = (ms: number): string => formatTimestamp(ms).slice(11, 19);
 
 const writers = new LRUCache<string, Moments>({ max: WRITERS });
 

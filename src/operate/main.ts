@@ -92,7 +92,7 @@ async function start(configuration: Configuration, parts: StartParts, undo: Undo
   const { log, clock } = parts;
   const { tls, metrics, time_zone: timeZone } = configuration;
   // What may keep it from starting comes first: a refused start leaves the store as it was.
-  let keyPair = tls ? firstKeyPair(configuration.file, tls, clock.now()) : undefined;
+  let keyPair = tls ? firstKeyPair(configuration, tls, clock.now()) : undefined;
   const places = await freePlaces(configuration);
   const measurements = metrics ? await startMeasuring() : undefined;
   const fence = new Fence((await vouchedIn(configuration.storage))[0], log);
@@ -152,7 +152,7 @@ async function start(configuration: Configuration, parts: StartParts, undo: Undo
     portTaken: places.port === configuration.port ? undefined : configuration.port,
     renewCertificate() {
       if (!tls) return;
-      keyPair = loadKeyPair(tls, clock.now());
+      keyPair = loadKeyPair(tls, clock.now(), configuration.time_zone);
       for (const listener of listeners) listener.renew(keyPair);
     },
     stop: () => undo.run(),
@@ -169,9 +169,13 @@ function storageMeasures({ storage, backups }: Configuration, clock: Clock) {
 }
 
 /** The key pair to start with. Throws `ConfigurationError`. */
-function firstKeyPair(file: string, tls: NonNullable<Configuration['tls']>, now: number): LoadedKeyPair {
+function firstKeyPair(
+  { file, time_zone }: Configuration,
+  tls: NonNullable<Configuration['tls']>,
+  now: number,
+): LoadedKeyPair {
   try {
-    return loadKeyPair(tls, now);
+    return loadKeyPair(tls, now, time_zone);
   } catch (error) {
     if (error instanceof KeyPairUnfit) throw new ConfigurationError(`${file}: ${error.message}`);
     throw error;

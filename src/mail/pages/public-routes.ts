@@ -4,7 +4,6 @@ import type { CheckoutVisit, Name } from '../../checkout/visit.ts';
 import type { Journal } from '../../journal/journal.ts';
 import type { KeyRing } from '../../journal/keys/key-ring.ts';
 import { html } from '../../lib/html.ts';
-import { formatTimestamp } from '../../lib/time.ts';
 import { pathOf } from '../../lib/web-address.ts';
 import { facts, type TermPair } from '../../web/markup/parts.ts';
 import { framedPage } from '../../web/pages/framed-page.ts';
@@ -53,7 +52,7 @@ class MailboxRoute implements PageRoute<Name> {
     const content = letter
       ? html`<p lang="en"><a class="plain" href="${this.#path}">All letters</a></p>
 <h1 dir="auto">${letter.subject}</h1>
-${facts(head(letter))}
+${facts(head(letter, visit))}
 <p lang="en"><a class="primary" href="${this.#path}?view=${letter.id}&amp;typed=html">Open it as HTML</a></p>
 <h2 lang="en">As text</h2>
 <pre class="code" dir="auto">${letter.text}</pre>`
@@ -62,21 +61,21 @@ ${facts(head(letter))}
 ${
   this.#dev.kept.length === 0
     ? html`<p lang="en">Nothing has come yet. Create a payment with a <code>customer.email</code> and send its link.</p>`
-    : html`<ul>${this.#dev.kept.map((one) => this.#line(one))}</ul>`
+    : html`<ul>${this.#dev.kept.map((one) => this.#line(one, visit))}</ul>`
 }`;
     return { text: shown(visit, heading, content) };
   }
 
-  #line({ id, subject, to, at }: Message) {
+  #line({ id, subject, to, at }: Message, { words }: CheckoutVisit) {
     const link = html`<a href="${this.#path}?view=${id}"><bdi>${subject}</bdi></a>`;
-    return html`<li>${link}<br><span lang="en">to <bdi>${to}</bdi>, ${formatTimestamp(at)}</span></li>\n`;
+    return html`<li>${link}<br><span lang="en">to <bdi>${to}</bdi>, ${words.moment(at)}</span></li>\n`;
   }
 }
 
-const head = ({ from, to, at, id, unsubscribeUrl }: Message): TermPair[] => [
+const head = ({ from, to, at, id, unsubscribeUrl }: Message, { words }: CheckoutVisit): TermPair[] => [
   [html`From`, html`${from.name} <span dir="ltr">&lt;${from.address}&gt;</span>`],
   [html`To`, to],
-  [html`Written`, html`<time>${formatTimestamp(at)}</time>`],
+  [html`Written`, words.moment(at)],
   [html`Letter`, html`<code>${id}</code>`],
   [html`List-Unsubscribe`, unsubscribeUrl],
 ];

@@ -3,7 +3,8 @@ import { X509Certificate } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { connect, type DetailedPeerCertificate } from 'node:tls';
-import { DAY_MS, formatTimestamp } from '../../lib/time.ts';
+import { momentsIn } from '../../lib/moments.ts';
+import { DAY_MS } from '../../lib/time.ts';
 import { isHttps } from '../../lib/web-address.ts';
 import { hasStarted } from '../../store/open.ts';
 import { type Check, failed, failedForNow, notYet, ok, skipped, type Verdict, warning } from './check.ts';
@@ -19,10 +20,10 @@ const key_pair: Check = {
   about: 'Certificate and key',
   stage: 'start',
   always: true,
-  look({ settings: { tls, written }, clock }) {
+  look({ settings: { tls, time_zone, written }, clock }) {
     if (!tls) return skipped('A proxy speaks https: tls is not set');
     try {
-      loadKeyPair(tls, clock.now());
+      loadKeyPair(tls, clock.now(), time_zone);
       return ok('The certificate and its key belong together and can be shown');
     } catch (error) {
       if (!(error instanceof KeyPairUnfit)) throw error;
@@ -38,12 +39,12 @@ const certificate_file: Check = {
   id: 'certificate_file',
   about: 'Certificate file',
   stage: 'later',
-  look({ settings: { tls }, clock }) {
+  look({ settings: { tls, time_zone }, clock }) {
     if (!tls) return skipped('A proxy speaks https: tls is not set');
     try {
       if (!statSync(tls.certificate).isFile()) return skipped(NO_CERTIFICATE);
       const { validTo } = new X509Certificate(readFileSync(tls.certificate));
-      return expiryVerdict(Date.parse(validTo), clock.now(), tls.certificate);
+      return expiryVerdict(Date.parse(validTo), clock.now(), tls.certificate, time_zone);
     } catch {
       return skipped(NO_CERTIFICATE);
     }
@@ -61,7 +62,7 @@ const certificate_presented: Check = {
     if ('fault' in shown && !hasStarted(settings)) return notYet(shown.fault);
     if ('fault' in shown)
       return failed(`No certificate is shown: ${shown.fault}`, 'see that https is spoken there', urls.public);
-    const verdict = expiryVerdict(shown.validTo, clock.now(), urls.public);
+    const verdict = expiryVerdict(shown.validTo, clock.now(), urls.public, settings.time_zone);
     if (verdict.is === 'failed' || shown.distrust === undefined) return verdict;
     return failed(
       `Browsers do not trust its certificate: ${shown.distrust}`,
@@ -72,10 +73,12 @@ const certificate_presented: Check = {
 };
 
 /** What is to be said of a certificate that ends at `end`; milliseconds since 1970. */
-export function expiryVerdict(end: number, now: number, where: string): Verdict {
+export function expiryVerdict(end: number, now: number, where: string, timeZone: string): Verdict {
   const days = Math.floor((end - now) / DAY_MS);
   const told =
-    end <= now ? `The certificate ended at ${formatTimestamp(end)}` : `The certificate ends in ${days} days`;
+    end <= now
+      ? `The certificate ended on ${momentsIn(timeZone).moment(end)}`
+      : `The certificate ends in ${days} days`;
   const fix = 'renew it, and see why that did not happen by itself';
   if (days < FAILED_DAYS) return failed(told, fix, where);
   return days < WARNED_DAYS ? warning(told, fix, where) : ok(told);

@@ -84,6 +84,8 @@ export interface WhereWritten {
 export interface InstallationSettings extends KeyPlace {
   environment: 'development' | 'production';
   file: string;
+  /** Of the days and moments in what a check says. */
+  time_zone: string;
   database_url: string | null;
   base_url: string | null;
   checkout_base_url: string | null;

@@ -2,7 +2,7 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
-import { formatTimestamp } from '../../lib/time.ts';
+import { momentsIn } from '../../lib/moments.ts';
 
 /** What is wrong with a certificate or its key, in one line: which setting and file, what, and how to fix it. */
 export class KeyPairUnfit extends Error {
@@ -30,8 +30,12 @@ export interface LoadedKeyPair {
   endsAt: number;
 }
 
-/** Reads a key pair. `now` in milliseconds since 1970. Throws `KeyPairUnfit`. */
-export function loadKeyPair(files: { certificate: string; key: string }, now: number): LoadedKeyPair {
+/** Reads a key pair. `now` in milliseconds since 1970; `timeZone` of the moments in faults. Throws `KeyPairUnfit`. */
+export function loadKeyPair(
+  files: { certificate: string; key: string },
+  now: number,
+  timeZone: string,
+): LoadedKeyPair {
   const cert = read('certificate', files.certificate);
   const key = read('key', files.key);
   if ((statSync(files.key).mode & 0o077) !== 0)
@@ -45,8 +49,9 @@ export function loadKeyPair(files: { certificate: string; key: string }, now: nu
   const [from, to] = [Date.parse(certificate.validFrom), Date.parse(certificate.validTo)];
   const unfit = (problem: string, fix: string) =>
     new KeyPairUnfit('certificate', files.certificate, problem, fix);
-  if (now >= to) throw unfit(`expired at ${formatTimestamp(to)}`, 'renew it');
-  if (now < from) throw unfit(`is valid from ${formatTimestamp(from)} on`, 'set the clock right, or wait');
+  const moment = (ms: number) => momentsIn(timeZone).moment(ms);
+  if (now >= to) throw unfit(`expired on ${moment(to)}`, 'renew it');
+  if (now < from) throw unfit(`is valid from ${moment(from)} on`, 'set the clock right, or wait');
   parse('certificate', files.certificate, () => createSecureContext({ cert, key }));
   return { cert, key, endsAt: to };
 }

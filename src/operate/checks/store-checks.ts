@@ -6,7 +6,8 @@ import { otherHistory } from '../../journal/other-history.ts';
 import { newestSeal, unlessEmpty } from '../../journal/queries.ts';
 import { withKnown } from '../../journal/row-fault.ts';
 import { counted } from '../../lib/counted.ts';
-import { formatTimestamp, MINUTE_MS } from '../../lib/time.ts';
+import { momentsIn } from '../../lib/moments.ts';
+import { MINUTE_MS } from '../../lib/time.ts';
 import type { Database } from '../../store/database.ts';
 import { creationOf, knownMigrations, missingMigrations, SchemaTooNew } from '../../store/migrate.ts';
 import { missingRight } from '../../store/rights.ts';
@@ -102,13 +103,14 @@ const history_clock: Check = {
   id: 'history_clock',
   about: 'Clock and history',
   stage: 'store',
-  look: intoStore(async (database, { clock }) => {
+  look: intoStore(async (database, { clock, settings }) => {
     const seal = await newestSealIn(database);
     if (!seal) return ok('The history is empty');
     const now = clock.now();
     if (seal.at - now <= CLOCK_MAXIMUM_MS) return ok('The clock is not behind the history');
+    const words = momentsIn(settings.time_zone);
     return failedForNow(
-      `The clock says ${formatTimestamp(now)}, and the newest entry of the history was written at ${formatTimestamp(seal.at)}`,
+      `The clock says ${words.moment(now)}, and the newest entry of the history was written on ${words.moment(seal.at)}`,
       'set the clock right; if it is right and was not then, run counterfoil accept-clock',
     );
   }),
@@ -188,10 +190,11 @@ const verification: Check = {
   about: 'History',
   stage: 'later',
   look({ verification: newest, settings }) {
+    const words = momentsIn(settings.time_zone);
     const kept = newest ? undefined : lastVerification(settings.storage);
     if (kept && !kept.intact)
       return failed(
-        `The verification at ${formatTimestamp(kept.at)} found that the history is not what it was`,
+        `The verification of ${words.moment(kept.at)} found that the history is not what it was`,
         'keep the files as they are and run counterfoil audit verify',
       );
     if (!newest) return skipped('The history is not verified here', 'run counterfoil audit verify');
@@ -201,15 +204,15 @@ const verification: Check = {
         'The history was not verified since this server started',
         'press Verify now in the audit log',
       );
-    const at = formatTimestamp(outcome.at);
+    const at = words.moment(outcome.at);
     if (outcome.is === 'verified') {
       const { acknowledged } = outcome.found;
-      return ok(`The history was verified at ${at}${withKnown(acknowledged)}`);
+      return ok(`The history was verified on ${at}${withKnown(acknowledged)}`);
     }
     if (outcome.is === 'failed')
-      return warning(`The verification at ${at} failed before it came to an end`, 'see why in the log');
+      return warning(`The verification of ${at} failed before it came to an end`, 'see why in the log');
     return failed(
-      `The history is not what it was: ${outcome.problem}`,
+      `The history is not what it was: ${words.within(outcome.problem)}`,
       'keep the files as they are and run counterfoil audit verify',
     );
   },

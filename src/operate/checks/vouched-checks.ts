@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { type OtherHistory, otherHistory } from '../../journal/other-history.ts';
 import { counted } from '../../lib/counted.ts';
+import { momentsIn } from '../../lib/moments.ts';
 import { isRestoreUnfinished, SQLITE_FILE } from '../../store/open.ts';
 import { type Check, failed, intoStore, ok, skipped, type Verdict } from './check.ts';
 import { isVouched, lost, lostDatabaseFile, misplacedFiles } from './lost-store.ts';
@@ -33,18 +34,19 @@ const vouched_history: Check = {
     }
     const other = await otherHistory(database, settings.storage);
     return other
-      ? contradicted(other)
+      ? contradicted(other, settings.time_zone)
       : ok('The store holds what the newest checkpoint and the newest seal of this node vouch for');
   }),
 };
 
 /** The verdict on a store that does not hold the history which is vouched for, with the end of both. */
-function contradicted({ vouched, end }: OtherHistory): Verdict {
+function contradicted({ vouched, end }: OtherHistory, timeZone: string): Verdict {
   const held = counted(end?.last_entry, 'entry', 'entries');
   const known = counted(vouched.last_entry, 'entry', 'entries');
+  const at = momentsIn(timeZone).within(vouched.at);
   const by = vouched.isSigned
-    ? `the checkpoint of ${vouched.at} vouches for`
-    : `this node had acknowledged, at ${vouched.at},`;
+    ? `the checkpoint of ${at} vouches for`
+    : `this node had acknowledged, on ${at},`;
   return failed(
     `The store holds ${held}, and ${by} ${known} of another history: an older copy was put in its place, or storage and database_url are not of one store`,
     'put the right database back; if this one is all there is, run counterfoil audit restored, which records it in the history',

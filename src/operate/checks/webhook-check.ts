@@ -1,6 +1,7 @@
 // Whether a node sends the webhooks that are due.
 import { counted } from '../../lib/counted.ts';
-import { formatTimestamp, MINUTE_MS } from '../../lib/time.ts';
+import { momentsIn } from '../../lib/moments.ts';
+import { MINUTE_MS } from '../../lib/time.ts';
 import { findMerchants } from '../../merchants/queries.ts';
 import { leftAlone } from '../../webhooks/queries.ts';
 import { type Check, intoTables, ok, warning } from './check.ts';
@@ -12,7 +13,7 @@ const webhooks: Check = {
   id: 'webhooks',
   about: 'Webhooks',
   stage: 'later',
-  look: intoTables(async (database, { clock }) => {
+  look: intoTables(async (database, { clock, settings }) => {
     const left = await leftAlone(database, clock.now() - LEFT_MS);
     const merchants = await findMerchants(
       database,
@@ -24,7 +25,7 @@ const webhooks: Check = {
     const endpoints = served.reduce((sum, one) => sum + Number(one.endpoints), 0);
     const due_at = Math.min(...served.map((one) => Number(one.due_at)));
     return warning(
-      `Webhooks of ${counted(endpoints, 'endpoint')} are due since ${formatTimestamp(due_at)}, and no node sends them`,
+      `Webhooks of ${counted(endpoints, 'endpoint')} are due since ${momentsIn(settings.time_zone).moment(due_at)}, and no node sends them`,
       'see that a server runs; its log says "webhooks cannot be delivered for now" and why (docs/operating/runbook.md#counterfoil-webhooks-held-up)',
     );
   }),

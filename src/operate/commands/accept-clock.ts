@@ -1,6 +1,7 @@
 // counterfoil accept-clock: writes into the history that this machine's clock is right, where an earlier one was ahead of it.
 import type { Command } from 'commander';
 import { newestSeal } from '../../journal/queries.ts';
+import { momentsIn } from '../../lib/moments.ts';
 import { formatTimestamp, MINUTE_MS, systemClock } from '../../lib/time.ts';
 import { OPERATOR, onStore, type Store } from './store.ts';
 import { Failure } from './terminal.ts';
@@ -21,7 +22,7 @@ export function acceptClockCommand(): Command {
 }
 
 /** A start holds its clock to the newest entry: one with the right time is what lets it go on. */
-async function acceptClock({ database, journal }: Store) {
+async function acceptClock({ configuration, database, journal }: Store) {
   const [now, seal] = [systemClock.now(), await newestSeal(database)];
   if (!seal || seal.at - now <= BEHIND_MS)
     throw new Failure('the clock is not behind the history: there is nothing to accept');
@@ -30,8 +31,9 @@ async function acceptClock({ database, journal }: Store) {
     transaction.record({ ...OPERATOR, action: 'clock.accepted', subject: 'clock', facts }),
   );
   const { clock, newest_entry_at } = facts;
+  const words = momentsIn(configuration.time_zone);
   return {
     json: { clock, newest_entry_at },
-    text: `It is ${clock}, and so the history says from now on; its newest entry was of ${newest_entry_at}.\nNext: start the server. What was to end by that time lives on until it comes.`,
+    text: `It is ${words.moment(now)}, and so the history says from now on; its newest entry was of ${words.moment(seal.at)}.\nNext: start the server. What was to end by that time lives on until it comes.`,
   };
 }

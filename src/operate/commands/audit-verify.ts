@@ -104,7 +104,7 @@ async function verify(options: VerifyCommandOptions): Promise<void> {
             ...{ verified: false, problem, entry, seal, subject, ...pair },
             ...{ rows, faults: faults.map(shownFault), acknowledgements },
           })
-        : `Broken${entry === null ? '' : ` at entry ${entry}`}: ${problem}.${pair ? toldPair(pair) : ''}${toldRows(rows, faults)}${toldKnown(acknowledgements, configuration.time_zone)}`,
+        : `Broken${entry === null ? '' : ` at entry ${entry}`}: ${momentsIn(configuration.time_zone).within(problem)}.${pair ? toldPair(pair) : ''}${toldRows(rows, faults)}${toldKnown(acknowledgements, configuration.time_zone)}`,
     );
     process.exitCode = 1;
   }

@@ -13,6 +13,7 @@ import type { RowFault } from '../../journal/row-fault.ts';
 import { HistoryBroken, verifyHistory } from '../../journal/verify.ts';
 import { counted } from '../../lib/counted.ts';
 import { sync } from '../../lib/durable-files.ts';
+import { momentsIn } from '../../lib/moments.ts';
 import { systemClock } from '../../lib/time.ts';
 import { reasonFault } from '../../merchants/suspend.ts';
 import { holdStorage } from '../../store/open.ts';
@@ -111,7 +112,7 @@ async function restored(options: StoreOptions): Promise<void> {
   const release = holdStorage(configuration);
   try {
     const other = await recordRestored(configuration);
-    tell(other, await moveCheckpointsAside(configuration.storage), options.json);
+    tell(other, await moveCheckpointsAside(configuration.storage), configuration, options.json);
   } finally {
     release();
   }
@@ -156,7 +157,12 @@ async function moveCheckpointsAside(storage: string): Promise<string> {
   return aside;
 }
 
-function tell({ vouched, end }: Required<OtherHistory>, aside: string, json: boolean | undefined): void {
+function tell(
+  { vouched, end }: Required<OtherHistory>,
+  aside: string,
+  { time_zone }: Configuration,
+  json: boolean | undefined,
+): void {
   const lost = Math.max(0, vouched.last_entry - end!.last_entry);
   if (json) {
     const { last_entry: checkpoint_entry, at: signed_at } = vouched;
@@ -164,8 +170,9 @@ function tell({ vouched, end }: Required<OtherHistory>, aside: string, json: boo
     console.log(JSON.stringify({ restored: true, ...told, checkpoints: aside }));
     return;
   }
+  const at = momentsIn(time_zone).within(vouched.at);
   const lines = [
-    `Recorded: the store held ${counted(end!.last_entry, 'entry', 'entries')}, and ${vouched.isSigned ? `a checkpoint of ${vouched.at} vouched for` : `this node had acknowledged, at ${vouched.at},`} ${counted(vouched.last_entry, 'entry', 'entries')} of another history.`,
+    `Recorded: the store held ${counted(end!.last_entry, 'entry', 'entries')}, and ${vouched.isSigned ? `a checkpoint of ${at} vouched for` : `this node had acknowledged, on ${at},`} ${counted(vouched.last_entry, 'entry', 'entries')} of another history.`,
     ...(lost > 0 ? [`At least ${counted(lost, 'entry', 'entries')} are lost.`] : []),
     `The checkpoints are in ${shownPath(aside)}. Keep them: they show what was lost.`,
     'Next: start the server, then run counterfoil audit verify. Run this command on each other node whose start is refused.',

@@ -2,7 +2,7 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { type Command, Option } from 'commander';
 import { randomId } from '../../lib/ids.ts';
-import { momentsIn } from '../../lib/moments.ts';
+import { type Moments, momentsIn } from '../../lib/moments.ts';
 import { newSecret } from '../../lib/secrets.ts';
 import { formatTimestamp, timestampOrNull } from '../../lib/time.ts';
 import { issueKey, keyNameFault, OVERLAPS_MS } from '../../merchants/api-keys.ts';
@@ -122,7 +122,8 @@ async function create(options: CreateOptions, command: Command): Promise<void> {
   if (mode === 'live' && configuration.environment === 'development') {
     throw new Failure('in development all keys make test payments; a live key needs environment: production');
   }
-  const inFile = (merchant: Merchant, isNew: boolean) => createInFile(file, merchant, isNew, mode, options);
+  const asked = { ...options, words: momentsIn(configuration.time_zone) };
+  const inFile = (merchant: Merchant, isNew: boolean) => createInFile(file, merchant, isNew, mode, asked);
   // The file alone is enough for a merchant that it has under this id, whether the store can be reached or not.
   const configured = configuration.merchants.find(({ id }) => id === options.merchant);
   if (configured) return inFile(configured, false);
@@ -136,7 +137,7 @@ async function create(options: CreateOptions, command: Command): Promise<void> {
     if (isNew || isConfigured) await inFile(merchant, isNew);
     else {
       if (mode === 'live' && !options.yes) await confirm(store, merchant, options.merchant);
-      await createInStore(store, merchant, mode, options);
+      await createInStore(store, merchant, mode, asked);
     }
   });
 }
@@ -184,12 +185,17 @@ async function confirm(
   throw new Failure(`this makes a live key for ${who}. No key was made: name it by its id, or add --yes`);
 }
 
+type Asked = CreateOptions & { words: Moments };
+
+const untilWords = (expires: number | undefined, words: Moments) =>
+  expires === undefined ? '' : ` until ${words.moment(expires)}`;
+
 async function createInFile(
   file: string,
   { id: merchantId, name: merchantName }: Merchant,
   isNew: boolean,
   mode: Mode,
-  { expires, name, json }: CreateOptions,
+  { expires, name, json, words }: Asked,
 ): Promise<void> {
   const key = newSecret(KEY_PREFIX[mode]);
   const digest = keyDigest(key);
@@ -210,7 +216,7 @@ async function createInFile(
   }
   console.log(key);
   console.error(`
-${isNew ? `${merchantName} is a new merchant: ${merchantId}, in ${shownPath(file)}.\n` : ''}Key ${id} of ${merchantName} (${merchantId}), for ${mode} payments${until ? ` until ${until}` : ''}.
+${isNew ? `${merchantName} is a new merchant: ${merchantId}, in ${shownPath(file)}.\n` : ''}Key ${id} of ${merchantName} (${merchantId}), for ${mode} payments${untilWords(expires, words)}.
 Copy it now: it is shown only this once. ${shownPath(file)} holds its digest.
 Next: restart the server or send it SIGHUP (kill -HUP PID), and it takes the key over.`);
 }
@@ -219,7 +225,7 @@ async function createInStore(
   { journal }: Store,
   merchant: Merchant,
   mode: Mode,
-  { expires, name, json }: CreateOptions,
+  { expires, name, json, words }: Asked,
 ): Promise<void> {
   const wish = { merchantId: merchant.id, mode, name: name ?? null, expires_at: expires ?? null };
   const { key, row } = await journal.commit(
@@ -236,7 +242,7 @@ async function createInStore(
   }
   console.log(key);
   console.error(`
-Key ${row.id} of ${merchant.name} (${merchant.id}), for ${mode} payments${until ? ` until ${until}` : ''}.
+Key ${row.id} of ${merchant.name} (${merchant.id}), for ${mode} payments${untilWords(expires, words)}.
 Copy it now: it is shown only this once. The store holds its digest.
 It works already, at a running server too.`);
 }

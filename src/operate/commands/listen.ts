@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, InvalidArgumentError } from 'commander';
 import { z } from 'zod';
-import { secondOf } from '../../lib/moments.ts';
+import { momentsIn } from '../../lib/moments.ts';
 import { harmlessText } from '../../lib/text.ts';
 import { formatTimestamp, monotonicMs, SECOND_MS, systemClock } from '../../lib/time.ts';
 import { webAddressFault } from '../../lib/web-address.ts';
@@ -102,6 +102,9 @@ async function listen({ forwardTo, json, secret: given, ...options }: Options): 
     }
   }
 }
+
+/** The developer's service may be elsewhere: its time zone is not known. */
+const secondOf = (ms: number) => momentsIn('UTC').second(ms);
 
 /** Tells the developer what is no event: apart from the lines of events, which a program may read. */
 const say = (text: string) => console.error(`${secondOf(systemClock.now())}  ${text}`);

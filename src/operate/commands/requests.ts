@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline';
 import { Command } from 'commander';
 import type { AuditEntry } from '../../journal/audit-entry.ts';
 import { entriesOfRequest } from '../../journal/search.ts';
+import { type Moments, momentsIn } from '../../lib/moments.ts';
 import { formatTimestamp } from '../../lib/time.ts';
 import { parseRequestId } from './arguments.ts';
 import { configured, withDatabase } from './store.ts';
@@ -42,7 +43,8 @@ A request that was refused or only read leaves no entry: the log has its line. I
 
 async function tell(id: string, { log, config, json }: Options): Promise<void> {
   const lines = log === undefined ? [] : await linesOf(log, id);
-  const entries = await withDatabase(configured(config), (database) => entriesOfRequest(database, id));
+  const configuration = configured(config);
+  const entries = await withDatabase(configuration, (database) => entriesOfRequest(database, id));
   if (json) {
     const shown = entries.map(({ at, facts, ...rest }) => ({
       ...rest,
@@ -58,9 +60,10 @@ async function tell(id: string, { log, config, json }: Options): Promise<void> {
         ? `the request ${id} left no entry in the history: it changed nothing, or never arrived; its line in the log says which: --log FILE`
         : `the request ${id} left neither an entry in the history nor a line in ${log === '-' ? 'the log' : shownPath(log)}: look in the log of the node that answered it, or in the proxy's`,
     );
+  const words = momentsIn(configuration.time_zone);
   const parts = [
-    lines.map(toldLine).join('\n'),
-    entries.length > 0 ? toldEntries(entries) : 'It left no entry in the history: it changed nothing.',
+    lines.map((line) => toldLine(line, words)).join('\n'),
+    entries.length > 0 ? toldEntries(entries, words) : 'It left no entry in the history: it changed nothing.',
   ];
   console.log(parts.filter((part) => part !== '').join('\n\n'));
 }
@@ -91,19 +94,19 @@ function parsed(text: string): LogLine | undefined {
   }
 }
 
-function toldLine({ time, level: _, msg, request_id: __, ...fields }: LogLine): string {
+function toldLine({ time, level: _, msg, request_id: __, ...fields }: LogLine, words: Moments): string {
   const told = Object.entries(fields).map(([name, value]) => [
     `  ${name}`,
     typeof value === 'string' ? value : JSON.stringify(value),
   ]);
-  return `${time}  ${msg}\n${columns(told)}`;
+  return `${words.within(String(time))}  ${msg}\n${columns(told)}`;
 }
 
-function toldEntries(entries: readonly AuditEntry[]): string {
+function toldEntries(entries: readonly AuditEntry[], words: Moments): string {
   return columns(
     entries.map(({ number, at, actor, action, subject }) => [
       `entry ${number}`,
-      formatTimestamp(at),
+      words.moment(at),
       actor,
       action,
       subject,

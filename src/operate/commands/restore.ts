@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { readCheckpoints } from '../../journal/checkpoint.ts';
 import { withKnown } from '../../journal/row-fault.ts';
 import { counted } from '../../lib/counted.ts';
+import { momentsIn } from '../../lib/moments.ts';
 import { databaseName } from '../../store/connection-string.ts';
 import { knownMigrations } from '../../store/migrate.ts';
 import { holdStorage, isRestoreUnfinished, type StoreSettings } from '../../store/open.ts';
@@ -89,7 +90,7 @@ function requirePlace(list: BackupList, configuration: Configuration, replace: b
     );
 }
 
-interface Restored extends StoreSettings {
+interface Restored extends StoreSettings, Pick<Configuration, 'time_zone'> {
   backup: string;
   /** Where the old store is now. */
   aside: string | undefined;
@@ -101,7 +102,7 @@ interface Restored extends StoreSettings {
 /** What is in place now, what is not in it, and what to do next. */
 function tell(
   list: BackupList,
-  { backup, storage, database_url, aside, reached, keys }: Restored,
+  { backup, storage, database_url, time_zone, aside, reached, keys }: Restored,
   json: boolean | undefined,
 ): void {
   const { entries, newest_entry_at, unverified = null, acknowledged = 0 } = list;
@@ -121,7 +122,8 @@ function tell(
     );
     return;
   }
-  const newest = newest_entry_at === null ? '' : `, the newest of ${newest_entry_at}`;
+  const newest =
+    newest_entry_at === null ? '' : `, the newest of ${momentsIn(time_zone).within(newest_entry_at)}`;
   const place = [...(database ? [`the database ${database}`] : []), shownPath(storage)].join(' and ');
   const lines = [
     `Restored ${counted(entries, 'entry', 'entries')}${newest}, to ${place}; ${unverified === null ? `verified${withKnown(acknowledged)}` : `NOT VERIFIED: ${unverified}`}.`,

@@ -45,7 +45,7 @@ async function serve(file: string, options: { deep?: boolean; json?: boolean }):
   const configuration = readConfiguration(file);
   const interactive = process.stdout.isTTY === true && !options.json;
   const lines = createLogger(configuration.log_level);
-  const log = interactive ? terminalLog(process.stdout) : lines;
+  const log = interactive ? terminalLog(process.stdout, configuration.time_zone) : lines;
   watchClock(systemClock, log);
   const subject = { ...subjectOf(configuration), deep: options.deep };
   await refuseToStart(subject, 'start');

@@ -2,7 +2,7 @@
 import { closeSync, openSync } from 'node:fs';
 import { constants } from 'node:os';
 import type { Logger } from '../../lib/log.ts';
-import { secondOf } from '../../lib/moments.ts';
+import { momentsIn } from '../../lib/moments.ts';
 import { monotonicMs, systemClock } from '../../lib/time.ts';
 import { environment } from '../config.ts';
 
@@ -62,8 +62,8 @@ export function controllingTerminal(): boolean {
 }
 
 /** A log for eyes: one short line for each request but the health checks, and what went wrong in words. */
-export function terminalLog(out: Stream): Logger {
-  const time = () => styled(out, 'dim', secondOf(systemClock.now()));
+export function terminalLog(out: Stream, timeZone: string): Logger {
+  const time = () => styled(out, 'dim', momentsIn(timeZone).second(systemClock.now()));
   const write = (text: string) => void out.write(`  ${time()}  ${text}\n`);
   const tell = (style: 'yellow' | 'red' | undefined) => (fields: unknown, message?: string) => {
     const { method, route, status, ms, err, request_id } = (

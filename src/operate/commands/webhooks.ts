@@ -2,6 +2,7 @@
 import { Command } from 'commander';
 import { ringOf } from '../../journal/keys/open-ring.ts';
 import { storedSecretKeys } from '../../journal/keys/queries.ts';
+import { momentsIn } from '../../lib/moments.ts';
 import { systemClock } from '../../lib/time.ts';
 import { ENDPOINT_ACTS } from '../../webhooks/acts.ts';
 import { ENDPOINT_ID_PREFIX, type Endpoint } from '../../webhooks/endpoint.ts';
@@ -51,7 +52,7 @@ export function webhooksCommand(): Command {
   );
 }
 
-async function list({ database }: Store) {
+async function list({ configuration, database }: Store) {
   const endpoints = await listEndpoints(database);
   const queues = await queuesOf(
     database,
@@ -61,9 +62,11 @@ async function list({ database }: Store) {
     const queue = queues.find(({ endpoint_id }) => endpoint_id === endpoint.id);
     return { ...presentEndpoint(endpoint, queue), merchant_id: endpoint.merchant_id };
   });
+  const words = momentsIn(configuration.time_zone);
   const state = (one: (typeof shown)[number]) => {
-    if (one.status === 'disabled') return `disabled (${one.disabled_reason}) since ${one.disabled_at}`;
-    return one.failing_since ? `failing since ${one.failing_since}` : 'enabled';
+    const since = (at: string | null) => `since ${words.within(at!)}`;
+    if (one.status === 'disabled') return `disabled (${one.disabled_reason}) ${since(one.disabled_at)}`;
+    return one.failing_since ? `failing ${since(one.failing_since)}` : 'enabled';
   };
   const mode = ({ livemode }: (typeof shown)[number]) => (livemode ? 'live' : 'test');
   const cells = (one: (typeof shown)[number]) => [one.id, one.merchant_id, mode(one), one.url, state(one)];

@@ -22,6 +22,7 @@ import { ACKNOWLEDGED } from '../../journal/row-fault.ts';
 import { type EntryPage, findEntries } from '../../journal/search.ts';
 import { OperationalError } from '../../lib/errors.ts';
 import { type Html, html } from '../../lib/html.ts';
+import { momentsIn } from '../../lib/moments.ts';
 import { isPaymentId } from '../../payments/payment.ts';
 import { pager, records } from '../../web/markup/table.ts';
 import type { InstallationContext } from './context.ts';
@@ -115,7 +116,7 @@ function outcome(
         entry === undefined
           ? null
           : html`<a href="${context.address('/audit', { before: String(entry + 1) })}#entry-${entry}">${say`entry ${entry}`}</a>`;
-      return html`<div class="errors" role="alert"><p><strong>${where ? say.html`Broken at ${where}` : say`Broken`}</strong>, ${say.html`found on ${at}: ${html`${said(problem)}${others}`}.`}
+      return html`<div class="errors" role="alert"><p><strong>${where ? say.html`Broken at ${where}` : say`Broken`}</strong>, ${say.html`found on ${at}: ${html`${said(momentsIn(context.timeZone).within(problem))}${others}`}.`}
 ${say.html`Keep the files as they are and run ${html`<code>counterfoil audit verify</code>`}.`}</p></div>`;
     }
     default:

@@ -57,7 +57,7 @@ for (const engine of ENGINES) {
     }
 
     const SAID = new RegExp(
-      `the store holds ${HELD} entries, and the checkpoint of \\S+ vouches for ${VOUCHED} entries of another history: .*run counterfoil audit restored`,
+      `the store holds ${HELD} entries, and the checkpoint of \\d+ \\w+ \\d{4}, \\d\\d:\\d\\d UTC vouches for ${VOUCHED} entries of another history: .*run counterfoil audit restored`,
     );
 
     test('a start is refused with both numbers and with 78, and changes nothing', async () => {
@@ -76,7 +76,7 @@ for (const engine of ENGINES) {
       assert.equal(found.outcome, 'failed', stdout);
       assert.match(
         JSON.stringify(found),
-        /The store holds 2 entries, and the checkpoint of \S+ vouches for 5 entries/,
+        /The store holds 2 entries, and the checkpoint of \d+ \w+ \d{4}, \d\d:\d\d UTC vouches for 5 entries/,
       );
     });
 
@@ -88,7 +88,7 @@ for (const engine of ENGINES) {
       assert.equal(refused.code, 78, refused.stderr);
       assert.match(
         refused.stderr,
-        /the store holds 6 entries, and the checkpoint of \S+ vouches for 5 entries of another/,
+        /the store holds 6 entries, and the checkpoint of \d+ \w+ \d{4}, \d\d:\d\d UTC vouches for 5 entries of another/,
       );
     });
 

@@ -67,7 +67,10 @@ describe('a store on PostgreSQL', () => {
       const store = await another(engine);
       const { code, stdout, stderr } = await restore(store);
       assert.deepEqual([code, stderr], [0, '']);
-      assert.match(stdout, /^Restored 2 entries, the newest of \S+, to .*; verified/);
+      assert.match(
+        stdout,
+        /^Restored 2 entries, the newest of \d+ \w+ \d{4}, \d\d:\d\d UTC, to .*; verified/,
+      );
       const [rows, theirs] = [await contentsOf(store), await contentsOf(harness.store)];
       assert.deepEqual(rows, theirs);
       copyKeys(harness.store.storage, store.storage);

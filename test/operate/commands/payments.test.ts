@@ -82,7 +82,10 @@ describe('looking at one payment and one request', () => {
     assert.equal(code, 0);
     assert.match(
       stdout,
-      new RegExp(`^entry \\d+ +\\S+ +merchant:mer_development +payment\\.created +${id}$`, 'm'),
+      new RegExp(
+        `^entry \\d+ +\\d+ \\w+ \\d{4}, \\d\\d:\\d\\d UTC +merchant:mer_development +payment\\.created +${id}$`,
+        'm',
+      ),
     );
     const refused = await harness.request('/v1/payments', { method: 'POST', body: { amount: 0 } });
     const requestId = refused.headers.get('x-request-id')!;
@@ -98,6 +101,7 @@ describe('looking at one payment and one request', () => {
     writeFileSync(file, `${lines.join('')}{"request_id":"${requestId}"\n`, { mode: 0o600 });
     const found = await command('requests', requestId, '--log', file);
     assert.equal(found.code, 0, found.stderr);
+    assert.match(found.stdout, /^\d+ \w+ \d{4}, \d\d:\d\d UTC {2}request\n/);
     assert.match(found.stdout, /\n {2}status +422\n/);
     assert.match(found.stdout, /\n {2}code +validation_failed\n {2}fields +\["amount"\]/);
     assert.match(found.stdout, /It left no entry in the history: it changed nothing\./);

@@ -355,7 +355,7 @@ const CASES: Case[] = [
       copyFileSync(old.certificate, join(place.folder, 'pair.pem'));
       copyFileSync(old.key, join(place.folder, 'pair-key.pem'));
     }),
-    said: /:11: tls\.certificate: \S+pair\.pem expired at 20\S+: renew it$/,
+    said: /:11: tls\.certificate: \S+pair\.pem expired on \d+ \w+ \d{4}, \d\d:\d\d UTC: renew it$/,
   },
   {
     id: 'key_pair',
@@ -459,7 +459,7 @@ const CASES: Case[] = [
     what: 'a clock behind the history',
     mayPass: true,
     arrange: (place) => writeAnHourAhead(place),
-    said: /^the clock says 20.*, and the newest entry of the history was written at 20.*: set the clock right; .* run counterfoil accept-clock$/,
+    said: /^the clock says \d+ \w+ \d{4}, \d\d:\d\d UTC, and the newest entry of the history was written on \d+ \w+ \d{4}, \d\d:\d\d UTC: set the clock right; .* run counterfoil accept-clock$/,
   },
   {
     id: 'durability',
@@ -603,7 +603,7 @@ describe('production starts', () => {
     assert.equal(accepted.code, 0, accepted.stderr.join('\n'));
     assert.match(
       accepted.stdout,
-      /^It is 20\S+, .* its newest entry was of 20\S+\.\nNext: start the server\./,
+      /^It is \d+ \w+ \d{4}, \d\d:\d\d UTC, .* its newest entry was of \d+ \w+ \d{4}, \d\d:\d\d UTC\.\nNext: start the server\./,
     );
     const again = await command('accept-clock');
     assert.deepEqual([again.code, again.stdout], [1, '']);

@@ -58,7 +58,7 @@ describe('restore', () => {
     assert.deepEqual([code, stderr], [0, '']);
     assert.match(
       stdout,
-      /^Restored 2 entries, the newest of \d{4}-\S+\+00:00, to \S+; verified\.\nWhatever was changed since/,
+      /^Restored 2 entries, the newest of \d+ \w+ \d{4}, \d\d:\d\d UTC, to \S+; verified\.\nWhatever was changed since/,
     );
     assert.match(stdout, /\nNext: counterfoil doctor, then start the server\./);
     assert.deepEqual(folderContents(newer), kept, 'the backup is as it was');

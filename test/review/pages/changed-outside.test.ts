@@ -55,7 +55,10 @@ describe('A payment that was changed outside the service', () => {
     const listed = await who.ana.get(pathname.replace('/console', '') + search);
     assert.equal(listed.text.match(/id="entry-\d+"/g)!.length, 2);
     assert.ok(listed.body.includes(REASON));
-    assert.match((await who.olga.get('/health')).body, /verified at \S+, with 2 acknowledged faults/);
+    assert.match(
+      (await who.olga.get('/health')).body,
+      /verified on \d+ \w+ \d{4}, \d\d:\d\d UTC, with 2 acknowledged faults/,
+    );
 
     const decided = await approveAs(who.ana, id);
     assert.equal(await statusOf(harness, id), 'approved', decided.body);
