@@ -14,16 +14,20 @@ type Direction = StatementLine['direction'];
 /** An amount element with its currency; undefined if either cannot be read. */
 export function xmlAmount(element: XmlElement | undefined): Amount | undefined {
   const currency = currencyCode(element?.attributes.Ccy);
-  const { minor, beyond } = cutToHundredths(element?.text.trim() ?? '', '.', currency);
+  const { minor, beyond } = cutToHundredths(element?.text.trim().replace(/^\+/, '') ?? '', '.', currency);
   return minor === undefined || currency === undefined
     ? undefined
     : { minor, currency, ...(beyond !== undefined && { beyond }) };
 }
 
 export function signOf(element: XmlElement): Direction | undefined {
-  const sign = textAt(element, 'CdtDbtInd');
+  const sign = textAt(element, 'CdtDbtInd')?.toUpperCase();
   return sign === 'CRDT' ? 'credit' : sign === 'DBIT' ? 'debit' : undefined;
 }
+
+/** The day in an element as it is written. */
+export const dayText = (element: XmlElement, name: string): string | undefined =>
+  textAt(element, `${name}/Dt`, `${name}/DtTm`, name);
 
 /** What the entry says of its status: `BOOK`, `PDNG`, `INFO`, `FUTR`. */
 export const statusCode = (entry: XmlElement): string | undefined =>
@@ -55,6 +59,12 @@ export function entryLines(
     else if (together) notes.push({ line: entry.line, text: together.text });
     return [{ ...lineOf(entry, details, amount, direction, charges), status }];
   }
+  const said = transactionsSaid(entry);
+  if (said > details.length)
+    notes.push({
+      line: entry.line,
+      text: `This entry stands for ${said} transactions, of which the file shows ${details.length}.`,
+    });
   const lines = details.map((detail, i) => ({
     ...lineOf(entry, [detail], amounts[i]!, signOf(detail) ?? direction, chargesOf(detail)),
     status,
@@ -80,13 +90,17 @@ const AMOUNTS = ['Amt', 'AmtDtls/TxAmt/Amt', 'AmtDtls/CntrValAmt/Amt', 'AmtDtls/
 const transactionAmount = (detail: XmlElement, currency: string): Amount | undefined =>
   AMOUNTS.map((path) => xmlAmount(at(detail, path))).find((one) => one?.currency === currency);
 
+/** How many transactions an entry stands for, as it says of its batches; 0 if it does not. */
+const transactionsSaid = (entry: XmlElement): number =>
+  all(entry, 'NtryDtls').reduce((sum, one) => sum + (Number(textAt(one, 'Btch/NbOfTxs')) || 0), 0);
+
 /** Why the transactions of an entry stay one line; undefined if it has one. A fault where an amount is there and cannot be read. */
 function togetherText(
   entry: XmlElement,
   details: readonly XmlElement[],
   amounts: readonly (Amount | undefined)[],
 ): { text: string; isFault: boolean } | undefined {
-  const said = Number(textAt(entry, 'NtryDtls/Btch/NbOfTxs'));
+  const said = transactionsSaid(entry);
   if (details.length < 2)
     return said > Math.max(1, details.length)
       ? { text: `This entry stands for ${said} transactions, which the file does not show.`, isFault: false }
@@ -142,8 +156,8 @@ function lineOf(
   return {
     at: (isPart && detail ? detail : entry).line,
     ...present({
-      bookingDay: isoDay(textAt(entry, 'BookgDt/Dt', 'BookgDt/DtTm')),
-      valueDay: isoDay(textAt(entry, 'ValDt/Dt', 'ValDt/DtTm')),
+      bookingDay: isoDay(dayText(entry, 'BookgDt')),
+      valueDay: isoDay(dayText(entry, 'ValDt')),
     }),
     amountMinor: amount.minor,
     currency: amount.currency,

@@ -1,8 +1,9 @@
 // Reads CAMT.052, 053 and 054 (ISO 20022) in versions 02 to 13, entry by entry.
 import { balanceFaults } from './balance.ts';
-import { entryLines, type Said, signOf, statusCode, xmlAmount } from './camt-entry.ts';
+import { dayText, entryLines, type Said, signOf, statusCode, xmlAmount } from './camt-entry.ts';
 import { ElementCount } from './counts.ts';
 import { LineNumbering, type LineRead } from './fingerprint.ts';
+import type { KnownAccount } from './known-account.ts';
 import type {
   Balance,
   Statement,
@@ -38,7 +39,10 @@ interface Running extends Said {
   numbering: LineNumbering | undefined;
   /** Lines that cannot be told apart yet: the account or a day may stand below them. */
   waiting: LineRead[];
+  /** Entries, and the lines of them. */
+  entries: number;
   count: number;
+  known: KnownAccount;
   take: (line: StatementLine) => void;
 }
 
@@ -46,7 +50,12 @@ interface Running extends Said {
  * Reads all statements of a file, and hands their lines to `take`. Entries of none of them are a fault. Throws `StatementRefused` for XML
  * that is not well-formed.
  */
-export function readCamt(pieces: Iterable<string>, file: string, take: TakeLine): Statement[] {
+export function readCamt(
+  pieces: Iterable<string>,
+  file: string,
+  known: KnownAccount,
+  take: TakeLine,
+): Statement[] {
   const statements: Statement[] = [];
   const counted = new ElementCount('Ntry');
   let running: Running | undefined;
@@ -57,6 +66,7 @@ export function readCamt(pieces: Iterable<string>, file: string, take: TakeLine)
     (element) => {
       if (element.name === 'Ntry' && running) {
         read++;
+        running.entries++;
         addEntry(running, element);
       } else if (element.name !== 'Ntry' && running) {
         statements.push(statementOf(element, file, running));
@@ -76,9 +86,11 @@ export function readCamt(pieces: Iterable<string>, file: string, take: TakeLine)
           sumMinor: 0n,
           currencies: new Map(),
           waiting: [],
+          entries: 0,
           count: 0,
         },
         numbering: undefined,
+        known,
         take: (line) => take(line, place),
       };
     },
@@ -93,11 +105,11 @@ const isDated = ({ status, bookingDay, valueDay }: LineRead) =>
   status === 'pending' || (bookingDay ?? valueDay) !== undefined;
 
 function addLine(running: Running, line: LineRead): void {
-  const { format, element, currencies, waiting } = running;
+  const { format, element, currencies, waiting, known } = running;
   running.count++;
   if (!currencies.has(line.currency)) currencies.set(line.currency, line.at);
   if (!running.numbering && at(element, 'Acct'))
-    running.numbering = new LineNumbering({ account: accountOf(element), format });
+    running.numbering = new LineNumbering({ account: known.accountOr(accountOf(element)), format });
   if (running.numbering && waiting.length === 0 && isDated(line)) running.take(running.numbering.next(line));
   else waiting.push(line);
 }
@@ -108,6 +120,12 @@ function accountOf(element: XmlElement): StatementAccount {
   const other = iban ? undefined : referenceOf(textAt(account, 'Id/Othr/Id', 'Id/PrtryAcct/Id', 'Id/IBAN'));
   return present({ iban, other });
 }
+
+/** Days of an entry. */
+const DAYS = [
+  ['BookgDt', 'booking day'],
+  ['ValDt', 'value day'],
+] as const;
 
 function addEntry(running: Running, entry: XmlElement): void {
   const amount = xmlAmount(at(entry, 'Amt'));
@@ -121,6 +139,14 @@ function addEntry(running: Running, entry: XmlElement): void {
     return;
   }
   const status = statusOf(entry, running);
+  for (const [name, kind] of DAYS) {
+    const written = dayText(entry, name);
+    if (written !== undefined && isoDay(written) === undefined)
+      running.notes.push({
+        line: entry.line,
+        text: `The ${kind} "${written}" of this entry cannot be read.`,
+      });
+  }
   if (status === 'booked' && running.sumMinor !== undefined)
     running.sumMinor += BigInt(sign === 'credit' ? amount.minor : -amount.minor);
   for (const line of entryLines(entry, amount, { direction: sign, status }, running)) addLine(running, line);
@@ -128,9 +154,9 @@ function addEntry(running: Running, entry: XmlElement): void {
 
 /** `PDNG`, `INFO` and `FUTR` never match. A camt.053 holds booked entries, so an entry of it without a status is one. */
 function statusOf(entry: XmlElement, { format, faults, notes }: Running): StatementLine['status'] {
-  const code = statusCode(entry);
-  if (code === 'BOOK') return 'booked';
-  if (code !== undefined && ['PDNG', 'INFO', 'FUTR'].includes(code)) return 'pending';
+  const code = statusCode(entry)?.toUpperCase();
+  if (code === 'BOOK' || code === 'BOOKED') return 'booked';
+  if (code !== undefined && ['PDNG', 'PENDING', 'INFO', 'FUTR'].includes(code)) return 'pending';
   if (code === undefined && format === 'camt.053') {
     notes.push({
       line: entry.line,
@@ -138,7 +164,8 @@ function statusOf(entry: XmlElement, { format, faults, notes }: Running): Statem
     });
     return 'booked';
   }
-  const what = code === undefined ? 'has no status (Sts)' : `has the status "${code}", which is not known`;
+  const what =
+    code === undefined ? 'has no status (Sts)' : `has the status "${statusCode(entry)}", which is not known`;
   faults.push({ line: entry.line, text: `This entry ${what}: it is read as pending.` });
   return 'pending';
 }
@@ -146,7 +173,10 @@ function statusOf(entry: XmlElement, { format, faults, notes }: Running): Statem
 function statementOf(element: XmlElement, file: string, running: Running): Statement {
   const { format, faults, notes, sumMinor, currencies, waiting } = running;
   const [opening, closing] = balancesOf(element, running);
-  const account = { ...accountOf(element), ...present({ currency: currencyOf(element, opening) }) };
+  const account = {
+    ...running.known.accountOr(accountOf(element)),
+    ...present({ currency: currencyOf(element, opening) }),
+  };
   const { currency } = account;
   const from = isoDay(textAt(element, 'FrToDt/FrDtTm', 'FrToDt/FrDt'));
   const to = isoDay(textAt(element, 'FrToDt/ToDtTm', 'FrToDt/ToDt'));
@@ -156,6 +186,13 @@ function statementOf(element: XmlElement, file: string, running: Running): State
   const strange = [...currencies].find(([one]) => currency !== undefined && one !== currency);
   if (strange)
     faults.push({ line: strange[1], text: `The line is in ${strange[0]}, the account in ${currency}.` });
+  const told = Number(textAt(element, 'TxsSummry/TtlNtries/NbOfNtries')) || 0;
+  // Some banks count entries there, and others transactions.
+  if (told > Math.max(running.entries, running.count))
+    faults.push({
+      line: element.line,
+      text: `The statement holds ${told} entries by its summary (TxsSummry), but shows ${running.entries}.`,
+    });
   const closingLine = all(element, 'Bal').at(-1)?.line ?? element.line;
   faults.push(...balanceFaults(opening, closing, strange ? undefined : sumMinor, closingLine, running.count));
   const day = to ?? closing?.day;
@@ -206,16 +243,24 @@ function balancesOf(element: XmlElement, said: Running): [Balance | undefined, B
 
 function balanceOf(element: XmlElement, kinds: readonly string[], { faults }: Said): BalanceRead | undefined {
   const balance = kinds
-    .map((kind) => all(element, 'Bal').find((one) => textAt(one, 'Tp/CdOrPrtry/Cd') === kind))
+    .map((kind) =>
+      all(element, 'Bal').find(
+        (one) => textAt(one, 'Tp/CdOrPrtry/Cd', 'Tp/CdOrPrtry/Prtry', 'Tp/Cd') === kind,
+      ),
+    )
     .find((one) => one !== undefined);
   if (!balance) return undefined;
-  const amount = xmlAmount(at(balance, 'Amt'));
-  const sign = signOf(balance);
+  const figure = at(balance, 'Amt');
+  const isMinus = figure?.text.trim().startsWith('-') ?? false;
+  const amount = xmlAmount(figure && { ...figure, text: figure.text.trim().replace(/^-/, '') });
   const written = textAt(balance, 'CdtDbtInd');
-  if (!amount || (!sign && written !== undefined)) {
-    const what = amount
-      ? `"${written}" is neither CRDT nor DBIT`
-      : `its amount "${textAt(balance, 'Amt') ?? ''} ${at(balance, 'Amt')?.attributes.Ccy ?? ''}"`;
+  // A minus stands for the sign, or beside one that says the same.
+  const sign = signOf(balance) ?? (isMinus && written === undefined ? 'debit' : undefined);
+  if (!amount || (!sign && written !== undefined) || (isMinus && sign === 'credit')) {
+    const what =
+      amount && !isMinus
+        ? `"${written}" is neither CRDT nor DBIT`
+        : `its amount "${textAt(balance, 'Amt') ?? ''} ${at(balance, 'Amt')?.attributes.Ccy ?? ''}"`;
     faults.push({ line: balance.line, text: `The balance cannot be read: ${what}.` });
     return undefined;
   }

@@ -1,9 +1,9 @@
 // What stands in the columns of a CSV table: whether it can be what a name says, and which column is the running total of others.
+import { csvCurrency } from './csv-currencies.ts';
 import type { CsvRole } from './csv-layout.ts';
 import type { CsvRow } from './csv-rows.ts';
 import { csvAmount, csvAmountOfAny, dayOrdersOf, markOf } from './csv-values.ts';
 import { isPendingWord } from './csv-words.ts';
-import { currencyCode } from './values.ts';
 
 /** Rows that are looked at. */
 const SAMPLE_ROWS = 300;
@@ -19,7 +19,7 @@ export const isAmount = (cell: string) =>
 const KINDS: Partial<Record<CsvRole, { is: (cell: string) => boolean; mayBeEmpty: boolean }>> = {
   day: { is: (cell) => isDay(cell) || isPendingWord(cell), mayBeEmpty: false },
   value: { is: (cell) => isDay(cell) || isPendingWord(cell), mayBeEmpty: true },
-  currency: { is: (cell) => currencyCode(cell) !== undefined, mayBeEmpty: false },
+  currency: { is: (cell) => csvCurrency(cell) !== undefined, mayBeEmpty: false },
   mark: { is: (cell) => markOf(cell) !== undefined, mayBeEmpty: false },
 };
 const MONEY = { is: (cell: string) => !isWrittenDay(cell) && Boolean(csvAmountOfAny(cell)) };

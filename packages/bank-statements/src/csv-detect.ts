@@ -1,6 +1,7 @@
 // Tells from what stands in a table how it is to be read, and what it does not tell: that is asked, never guessed.
-import { totalOf } from './csv-columns.ts';
-import { areEnough, currencyInName } from './csv-headers.ts';
+import { contentFit, totalOf } from './csv-columns.ts';
+import { csvCurrency, currencyAbove, currencyInName } from './csv-currencies.ts';
+import { areEnough } from './csv-headers.ts';
 import type {
   CsvChoice,
   CsvColumns,
@@ -14,7 +15,7 @@ import { inOrderOf, mergedLayout } from './csv-layout.ts';
 import type { CsvSurvey } from './csv-survey.ts';
 import type { CsvTable } from './csv-table.ts';
 import { statusOf } from './csv-words.ts';
-import { currencyCode, hasThousandths, present } from './values.ts';
+import { hasThousandths, present } from './values.ts';
 
 /** What the bookkeeper has to say before a file can be read. */
 export interface CsvQuestion {
@@ -28,7 +29,7 @@ type SurveyedDays = NonNullable<ReturnType<CsvSurvey['days']>>;
 type SurveyedAmounts = NonNullable<ReturnType<CsvSurvey['amounts']>>;
 
 /** Columns with amounts. */
-const AMOUNTS: readonly CsvRole[] = ['amount', 'debit', 'credit', 'balance', 'charges'];
+const AMOUNTS: readonly CsvRole[] = ['amount', 'debit', 'credit', 'charges'];
 
 /**
  * The layout of a table: what was `chosen`, else what the profile or the file itself says. A member that is missing is asked for in
@@ -68,8 +69,15 @@ export function detectLayout(
     places(...roles).flatMap((place) => survey.amounts(place) ?? []);
   const statuses = [...new Set(places('status').flatMap((place) => survey.words(place)))];
   askForStatuses(layout, statuses, Boolean(profile || chosen.columns.status), questions);
+  const currency =
+    layout.currency ??
+    [columns.amount, columns.credit, columns.debit, columns.balance]
+      .map((names) => currencyInName(names?.[0] ?? ''))
+      .find((one) => one !== undefined) ??
+    currencyAbove(table.preamble) ??
+    accountCurrency;
   const amounts = amountsOf(...AMOUNTS);
-  const decimal = layout.decimal ?? decimalOf(amounts, decimalsIn(), questions);
+  const decimal = layout.decimal ?? decimalOf(amounts, amountsOf('balance'), decimalsIn(), questions);
   if (!profile) ownInstead(table, columns, chosen);
   if (!profile) notATotal(table, columns, { chosen, decimal }, questions);
   const days = places('day', 'value').flatMap((place) => survey.days(place) ?? []);
@@ -77,7 +85,7 @@ export function detectLayout(
     dates: layout.dates ?? datesOf(days, questions),
     decimal,
     sign: layout.sign ?? signOf(table, columns, questions),
-    currency: currency(),
+    currency,
   });
   const hasCurrency = found.currency !== undefined || columns.currency !== undefined;
   const isInCells = () => amountsOf('amount', 'debit', 'credit').some((one) => one.currencies.size > 0);
@@ -85,32 +93,14 @@ export function detectLayout(
     questions.push({ key: 'currency', text: 'Say the currency: the file names none.' });
   return { layout: { ...layout, ...found }, questions };
 
-  /** The currency of amounts that name none. */
-  function currency(): string | undefined {
-    const named = [columns.amount, columns.credit, columns.debit, columns.balance].map((names) =>
-      currencyInName(names?.[0] ?? ''),
-    );
-    return (
-      layout.currency ?? named.find((one) => one !== undefined) ?? currencyAbove(table) ?? accountCurrency
-    );
-  }
-
   /** How many decimals an amount may have, by all currencies of the file. */
-  function decimalsIn(): 'two' | 'three' {
+  function decimalsIn(): 'none' | 'two' | 'three' {
     const inCells = amounts.flatMap((one) => [...one.currencies]);
-    const inColumn = places('currency').flatMap((place) => survey.words(place).map(currencyCode));
-    return [currency(), ...inColumn, ...inCells].some(hasThousandths) ? 'three' : 'two';
+    const inColumn = places('currency').flatMap((place) => survey.words(place).map(csvCurrency));
+    const found = [currency, ...inColumn, ...inCells].filter((one) => one !== undefined);
+    if (found.some(hasThousandths)) return 'three';
+    return found.length > 0 && found.every((one) => WITHOUT_DECIMALS.has(one)) ? 'none' : 'two';
   }
-}
-
-/** The only currency that stands in a cell of its own above the names. */
-function currencyAbove({ preamble }: CsvTable): string | undefined {
-  const found = new Set(
-    preamble.flatMap(({ cells }) =>
-      cells.flatMap((cell) => (/^[A-Z]{3}$/.test(cell) ? (currencyCode(cell) ?? []) : [])),
-    ),
-  );
-  return found.size === 1 ? [...found][0] : undefined;
 }
 
 /** Words that a status column may have. One with more, none of which is known, holds a text. */
@@ -180,9 +170,13 @@ function notATotal(
 }
 
 /** Columns that nothing is known of and that hold more than days and amounts: a reference may stand in any of them. */
-function otherWords({ names, survey }: CsvTable, columns: CsvColumns): string[] {
+function otherWords({ names, survey, sample }: CsvTable, columns: CsvColumns): string[] {
   const taken = Object.values(columns).flat();
-  return names.filter((name, place) => !taken.includes(name) && survey.isText(place));
+  const fits = contentFit(sample);
+  return names.filter(
+    (name, place) =>
+      !taken.includes(name) && survey.isText(place) && (sample.length === 0 || !fits('currency', place)),
+  );
 }
 
 function datesOf(columns: readonly SurveyedDays[], questions: CsvQuestion[]): DateOrder | undefined {
@@ -203,17 +197,27 @@ function datesOf(columns: readonly SurveyedDays[], questions: CsvQuestion[]): Da
   return undefined;
 }
 
+/** Currencies without decimals that are written with groups: `12,000` is twelve thousand. */
+const WITHOUT_DECIMALS = new Set(['JPY', 'KRW', 'ISK', 'CLP', 'VND', 'PYG', 'XAF', 'XOF', 'XPF']);
+
+/** By the amounts, and by the balances where those do not tell it. */
 function decimalOf(
   columns: readonly SurveyedAmounts[],
-  decimals: 'two' | 'three',
+  balances: readonly SurveyedAmounts[],
+  decimals: 'none' | 'two' | 'three',
   questions: CsvQuestion[],
 ): DecimalWord | undefined {
-  const found = columns.map((one) => one.decimals[decimals]);
-  const told = new Set(found.flatMap((one) => [...one.told]));
-  const unclear = found.flatMap((one) => one.unclear ?? []).sort((a, b) => a.line - b.line)[0]?.text;
+  const kind = decimals === 'none' ? 'two' : decimals;
+  const toldBy = (of: readonly SurveyedAmounts[]) =>
+    new Set(of.flatMap((one) => [...one.decimals[kind].told]));
+  const told = toldBy(columns).size > 0 ? toldBy(columns) : toldBy(balances);
+  const unclear = [...columns, ...balances]
+    .flatMap((one) => one.decimals[kind].unclear ?? [])
+    .sort((a, b) => a.line - b.line)[0]?.text;
   if (told.size === 1) return [...told][0];
   if (told.size === 2)
     questions.push({ key: 'decimal', text: 'Say the decimal mark: this file has comma and point.' });
+  else if (unclear !== undefined && decimals === 'none') return unclear.includes(',') ? 'point' : 'comma';
   else if (unclear !== undefined)
     questions.push({ key: 'decimal', text: `Say the decimal mark: "${unclear}" can be read in two ways.` });
   return undefined;
@@ -230,7 +234,7 @@ function signOf(
   const marks = amounts?.marks.get(names.indexOf(columns.mark?.[0] ?? ''));
   const [negative, bracketed] = [amounts?.isNegative ?? false, amounts?.isBracketed ?? false];
   const count = amounts?.count ?? 0;
-  const areMarked = count > 0 && (marks?.areAll ?? false);
+  const areMarked = count > 0 && (marks?.marked ?? 0) > count / 2;
   const found = [
     negative && 'signed',
     bracketed && 'brackets',

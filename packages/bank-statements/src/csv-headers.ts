@@ -1,65 +1,9 @@
-// Names that banks give to columns, in fourteen languages, and what a column can hold by its name.
+// What a column can hold by its name.
+import { currencyInName, withoutCurrency } from './csv-currencies.ts';
 import type { CsvColumns, CsvRole } from './csv-layout.ts';
+import { COLUMN_NAMES } from './csv-names.ts';
 import { alternatives } from './csv-words.ts';
-import { currencyCode } from './values.ts';
 
-/** Names of columns, the likeliest first, as `plainName` gives them. */
-const NAMES: Partial<Record<CsvRole, string>> = {
-  day: `buchungstag|buchungsdatum|buchung|booking date|posting date|date posted|completed date|transaction date|booked|
-    booked at|datum buchung|boekdatum|boekingsdatum|data operacji|data ksiegowania|data transakcji|
-    date de comptabilisation|date operation|date d operation|data di contabilizzazione|data di registrazione|
-    data registrazione|fecha operacion|fecha contable|fecha|data contabile|data|datum zauctovani|datum provedeni|
-    konyveles datuma|konyvelesi datum|islem tarihi|tarih|erfassungsdatum|abschlussdatum|transaktionsdatum|datum|
-    txn date|execution date|date|day|dato|bogfort|bokforingsdag|bokfort|pvm|kirjauspaiva|paiva|maksupaiva|日付|取引日|
-    交易时间|交易日期|记账日期|дата операции|дата|data lancamento|data movimento`,
-  value: `valuta|value day|valutadatum|valuta datum|wertstellung|wertstellungsdatum|wert|value date|value dt|rentedatum|
-    data waluty|date de valeur|date valeur|fecha valor|data valuta|data di valuta|data della valuta|valutadag|
-    erteknap|valor tarihi|arvopaiva|rentedato|data valor|起算日`,
-  amount: `betrag|umsatz|buchungsbetrag|amount|bedrag|kwota|montant|importe|importo|castka|zauctovana castka|belop|belob|
-    total amount|gross|brutto|brut|net|value|transaction amount|credit debit amount|transaktionsbetrag|
-    importo della transazione|osszeg|tutar|islem tutari|maara|summa|valor|金額|金额|交易金额|сумма в валюте счета|
-    сумма операции|сумма`,
-  debit: `soll|belastung|belastungsbetrag|lastschrift|debit|debit amount|withdrawal amt|paid out|money out|withdrawal|
-    withdrawals|af|obciazenia|debet|dare|addebito|addebiti|importo di addebito|cargo|cargos|adeudo|uscite|ausgang|
-    amount debit|debits|ut|ud|terheles|borc|otto|お支払金額|支払金額|出金|支出|расход|debito`,
-  credit: `haben|gutschrift|gutschriftsbetrag|credit|credit amount|deposit amt|paid in|money in|deposit|deposits|bij|
-    uznania|avere|accredito|accrediti|importo di accredito|abono|abonos|entrate|eingang|amount credit|credits|in|
-    ind|jovairas|alacak|pano|お預り金額|預り金額|入金|收入|приход|credito`,
-  mark: `soll haben|s h|sh|debit credit|debit kredit|debet kredit|d c|dc|cr dr|dr cr|af bij|credit debit indicator|
-    direction|soll haben kennzeichen|debet credit|belastung gutschrift|addebito accredito|dare avere|收 支|借贷`,
-  currency: `wahrung|waehrung|buchungswahrung|whg|currency|ccy|munt|waluta|devise|monn|monnaie|divisa|div|moneta|valuta code|
-    valuta|muntsoort|mena|mena uctu|payment currency|penznem|doviz|valuutta|moeda|通貨|币种|валюта`,
-  balance: `saldo|saldo nach buchung|balance|closing balance|running balance|saldo na trn|saldo na mutatie|
-    saldo po transakcji|solde|kontostand|guthaben|resulting balance|balance afterwards|bokfort saldo|zustatek|
-    egyenleg|bakiye|差引残高|残高|余额|остаток`,
-  part: `einzelbetrag|betrag detail|importo singolo|montant individuel|montant detail|detail amount|individual amount`,
-  charges: `fee|fees|frais|gebuhr|entgelt|total fees|commission|poplatek|oplata|commissione|comision`,
-  status: `status|state|info|buchungsstatus|stan|stav|stato|statut|estado|durum|tila|交易状态|当前状态`,
-  name: `name zahlungsbeteiligter|auftraggeber empfanger|empfanger|begunstigter auftraggeber|
-    beguenstigter zahlungspflichtiger|auftraggeber begunstigter|name|namn|partnername|partner name|payee|
-    counterparty name|counter party|counterparty|naam tegenpartij|naam omschrijving|kontrahent|nadawca odbiorca|
-    beneficiaire|contrepartie|nazev protiuctu|merchant name|handler|交易对方|对方户名`,
-  account: `iban zahlungsbeteiligter|kontonummer iban|iban kontonummer|partner iban|counterparty iban|tegenrekening|
-    tegenrekening iban bban|iban|account number|konto nr|kontonummer|conto no|rachunek kontrahenta|cislo protiuctu|
-    对方账号`,
-  text: `verwendungszweck|vorgang verwendungszweck|buchungstext|zahlungszweck|payment reference|reference|description|
-    transaction description|transaktionsbeschreibung|memo|details|detail|dettaglio|text|testo|texte|mededelingen|
-    omschrijving|opis transakcji|opis operacji|tytul|tytulem|libelle|concepto|observaciones|descrizione|causale|
-    narrative|narration|particulars|zpravy|zprava|poznamka|popis|bezeichnung|avisierungstext|notification text|
-    testo d avviso|texte de notification|rubrik|beskrivning|meddelande|beskrivelse|tekst|kozlemeny|megjegyzes|
-    aciklama|viesti|selite|descricao|historico|摘要|お取引内容|商品说明|备注|附言|описание операции|описание|назначение платежа`,
-  code: `umsatzart|buchungstext|auftragsart|vorgang|type|transaction type|type of transaction|typ|transaktionstyp|
-    mutatiesoort|typ transakcji|typ transakce|tipo di ordine|type d ordre|交易分类`,
-  endToEnd: `kundenreferenz end to end|end to end reference|end to end id|kundenreferenz|transactiereferentie`,
-  creditor: `betalingskenmerk|creditor reference|strukturierte referenz|variabilni symbol|vs|referenznummer|referens|viite|
-    viitenumero`,
-  mandate: `mandatsreferenz|mandate reference|machtigingskenmerk`,
-  bank: `transaction id|transaktions id|transaktionscode|transaktions nr|buchungsreferenz|zkb referenz|volgnr|
-    transferwise id|bank reference|fitid|n de transaction|n di transazione|id transakce|chq ref no|ref no cheque no|
-    交易订单号|референс проводки`,
-  own: `iban auftragskonto|auftragskonto|iban kontoinhaber|eigene iban|own account|account iban|iban bban|rekening|
-    rekeningnummer|numero de compte|compte|cislo uctu|номер счета`,
-};
 /** Parts of words that say what a name that is not known is about, weaker than a whole name: `Betrag Buchung`, `Montant débité`. */
 const STEMS: readonly (readonly [CsvRole, RegExp])[] = [
   ['value', /valuta|wertst|\bvalue d|\bvaleur|fecha valor|rente|valor tarihi|waluty/],
@@ -95,8 +39,12 @@ const STEMS: readonly (readonly [CsvRole, RegExp])[] = [
 /** Amounts that are not what moved on the account: before an exchange, of a part, a fee. */
 const OTHER_AMOUNT = new RegExp(
   alternatives(`original|fremd|foreign|ausland|exchange|kurs|\\brate\\b|wechsel|cambio|local|puvodni|refunded|fee|gebuhr|
-    kosten|commission|rabatt|tax|mwst|tva|iva|limit|reserv|spes`),
+    kosten|commission|rabatt|tax|mwst|tva|\\biva\\b|limit|reserv|spes|blokad`),
 );
+/** Money of the account itself, where a row has an amount in another currency as well. */
+const OF_ACCOUNT =
+  /rachunk|v mene uctu|валюте счета|валюте карты|платежа|account currency|kontowahrung|moneda de la cuenta|devise du compte|记账/;
+const OF_PURCHASE = /операц|operacji|transak|original|fremd|foreign|puvodni/;
 const MONEY: readonly CsvRole[] = ['amount', 'debit', 'credit', 'balance', 'part'];
 
 /** A name in lower case without accents, signs, and its currency: `Umsatz in EUR` and `Saldo (CHF)` give `umsatz` and `saldo`. */
@@ -114,23 +62,8 @@ function plainName(name: string): string {
     .trim();
 }
 
-/** A currency in a name: in brackets, behind "in", or as a code at one end. */
-const CURRENCY =
-  /\s*[([](?:in |en )?([A-Z]{3}|[€£$])[)\]]|\s+(?:in|en|im) ([A-Z]{3}|[€£$])\s*$|\s([A-Z]{3}|[€£$])\s*$|^([A-Z]{3})\s/;
-
-/** The currency that a name gives, as in `Betrag (EUR)`, `Umsatz in EUR`, `Betrag (€)` and `Saldo CHF`. */
-export function currencyInName(name: string): string | undefined {
-  const unit = CURRENCY.exec(name)
-    ?.slice(1)
-    .find((one) => one !== undefined);
-  return unit === '€' ? 'EUR' : unit === '£' ? 'GBP' : currencyCode(unit);
-}
-
-const withoutCurrency = (name: string) =>
-  currencyInName(name) !== undefined || /[([][€£$][)\]]/.test(name) ? name.replace(CURRENCY, ' ') : name;
-
 const KNOWN = new Map<string, [CsvRole, number][]>();
-for (const [role, names] of Object.entries(NAMES) as [CsvRole, string][])
+for (const [role, names] of Object.entries(COLUMN_NAMES) as [CsvRole, string][])
   for (const [rank, name] of names.split('|').entries()) {
     const plain = plainName(name.trim());
     KNOWN.set(plain, [...(KNOWN.get(plain) ?? []), [role, rank]]);
@@ -142,7 +75,7 @@ const [PART_RANK, STEM_RANK] = [500, 1000];
 function rolesOf(name: string): [CsvRole, number][] {
   const plain = plainName(name.replace(/^#(?=\p{L})/u, ''));
   const known = KNOWN.get(plain);
-  if (known) return known;
+  if (known) return OF_ACCOUNT.test(plain) ? known.map(([role, rank]) => [role, rank - KNOWN.size]) : known;
   if (/^\d|^#\d+$/.test(name)) return [];
   const parts = name.split(/\s*[/|]\s*|\s[-–]\s/).flatMap((part) => KNOWN.get(plainName(part)) ?? []);
   const stems = STEMS.flatMap(([role, stem], place): [CsvRole, number][] =>
@@ -161,7 +94,14 @@ function rolesOf(name: string): [CsvRole, number][] {
     ...parts.map(([role, rank]): [CsvRole, number] => [role, PART_RANK + rank]),
     ...stems,
   ];
-  return OTHER_AMOUNT.test(plain) ? all.filter(([role]) => !MONEY.includes(role)) : all;
+  const is = (...roles: CsvRole[]) => all.some(([role]) => roles.includes(role));
+  // `Credit Amount` and `交易金额(支出)` are money in one direction.
+  const isOneWay = !isBoth && is('debit', 'credit');
+  const fitting = all.filter(([role]) => !(isOneWay && role === 'amount'));
+  if (OF_ACCOUNT.test(plain)) return fitting.map(([role, rank]) => [role, MONEY.includes(role) ? -1 : rank]);
+  return OTHER_AMOUNT.test(plain)
+    ? fitting.filter(([role]) => ![...MONEY, 'currency'].includes(role))
+    : fitting;
 }
 
 /** The names of a row, each once: a name that stands there again becomes `Währung (2)`, an empty one `#7` by its place. */
@@ -184,27 +124,69 @@ export function columnsByName(
   fits: (role: CsvRole, place: number) => boolean = () => true,
 ): CsvColumns {
   const found = names.flatMap((name, place) =>
-    rolesOf(name).flatMap(([role, rank]) => (fits(role, place) ? [{ name, role, rank }] : [])),
+    rolesOf(name).flatMap(([role, rank]) => (fits(role, place) ? [{ name, role, rank, place }] : [])),
   );
   const columns: CsvColumns = {};
   const taken = new Set<string>();
   const take = (role: CsvRole, isStrong: boolean) => {
     if (columns[role] && role !== 'text') return;
+    if (role === 'name' && !isStrong && columns.payer && columns.payee) return;
     const fitting = found
       .filter((one) => one.role === role && !taken.has(one.name) && one.rank < STEM_RANK === isStrong)
-      .sort((a, b) => a.rank - b.rank);
+      .sort((a, b) => a.rank - b.rank || withCurrencyFirst(a.name, b.name, role));
     const chosen = role === 'text' ? fitting : fitting.slice(0, 1);
     if (chosen.length === 0) return;
     columns[role] = [...(columns[role] ?? []), ...chosen.map(({ name }) => name)];
     for (const { name } of chosen) taken.add(name);
   };
-  const roles = Object.keys(NAMES) as CsvRole[];
+  const roles = Object.keys(COLUMN_NAMES) as CsvRole[];
   for (const isStrong of [true, false]) for (const role of roles) take(role, isStrong);
   // A table with one day alone has that one as the booking day, whatever it calls it.
   if (!columns.day && columns.value) {
     columns.day = columns.value;
     delete columns.value;
   }
+  const currencies = found.filter(({ role, place }) => role === 'currency' && fits('currency', place));
+  const currency = currencyBeside(columns, names, currencies);
+  if (currency === undefined) delete columns.currency;
+  else columns.currency = [currency];
+  return withParties(columns);
+}
+
+/** Of two names that are known alike the one with a currency is the account's: `bedrag in EUR` beside `bedrag`. */
+const withCurrencyFirst = (a: string, b: string, role: CsvRole): number =>
+  MONEY.includes(role)
+    ? Number(currencyInName(b) !== undefined) - Number(currencyInName(a) !== undefined)
+    : 0;
+
+/** The column with the currency of the amounts: none if their names tell it, else one that shares a word with them, else the next. */
+function currencyBeside(
+  columns: CsvColumns,
+  names: readonly string[],
+  found: readonly { name: string; rank: number; place: number }[],
+): string | undefined {
+  const amount = (columns.amount ?? columns.credit)?.[0] ?? '';
+  if (currencyInName(amount) !== undefined) return undefined;
+  const words = new Set(plainName(amount).split(' '));
+  const place = names.indexOf(amount);
+  const score = (one: { name: string; place: number }) =>
+    plainName(one.name)
+      .split(' ')
+      .some((word) => word.length > 2 && words.has(word))
+      ? 2
+      : Number(one.place === place + 1);
+  const [best] = found.toSorted((a, b) => score(b) - score(a) || a.rank - b.rank);
+  // The currency of a purchase is not the one in which the account was moved.
+  const isOther = OF_ACCOUNT.test(plainName(amount)) && OF_PURCHASE.test(plainName(best?.name ?? ''));
+  return isOther ? undefined : best?.name;
+}
+
+/** Payer and payee where a table has both and no column of the other side; one of them alone is that column. */
+function withParties({ payer, payee, ...columns }: CsvColumns): CsvColumns {
+  const left = [payer, payee].flatMap((names) => names ?? []);
+  if (!columns.name && payer && payee) return { ...columns, payer, payee };
+  if (left.length === 0) return columns;
+  if (!columns.name) return { ...columns, name: left };
   return columns;
 }
 

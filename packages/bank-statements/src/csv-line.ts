@@ -1,12 +1,13 @@
 // Reads one row of a CSV table as a line of a statement.
+import { csvCurrency } from './csv-currencies.ts';
 import { CSV_ROLES, type CsvLayout, type CsvRole } from './csv-layout.ts';
 import type { CsvRow } from './csv-rows.ts';
 import { type CsvAmount, csvAmount, csvDay, markOf } from './csv-values.ts';
-import { balanceWord, isPendingWord, type StatusMeaning, statusOf } from './csv-words.ts';
+import { balanceWord, isPendingWord, isTotalWord, type StatusMeaning, statusOf } from './csv-words.ts';
 import type { LineRead } from './fingerprint.ts';
 import { RETURNED } from './mt940-information.ts';
 import type { StatementAccount, StatementLine } from './statement.ts';
-import { currencyCode, folded, ibanOf, present, referenceOf } from './values.ts';
+import { folded, ibanOf, present, referenceOf } from './values.ts';
 
 /** What a row is. */
 export type RowRead =
@@ -124,7 +125,8 @@ function balanceRow(cells: readonly string[], row: Cells, layout: CsvLayout): Ro
   const beside = (['text', 'name', 'payer', 'payee'] as const).flatMap((role) => row.all(role));
   if (!isFirst && beside.some((cell) => !words.includes(cell))) return undefined;
   const read = signedAmountOf(row, layout);
-  const minor = typeof read === 'string' ? undefined : read.minor;
+  const minor = typeof read === 'string' ? balanceOf(row, layout) : read.minor;
+  if ((minor === undefined || Number.isNaN(minor)) && isTotalWord(word)) return undefined;
   return { kind: 'balance', which: balanceWord(word)!, minor };
 }
 
@@ -132,8 +134,10 @@ const MONEY = ['amount', 'debit', 'credit'] as const;
 
 /** A row that goes on with the one above, or a footer: it names neither a day nor an amount. */
 function wordsRow(cells: readonly string[], row: Cells, layout: CsvLayout): RowRead | undefined {
-  for (const role of MONEY) if (row.one(role) !== undefined) return undefined;
   const filled = cells.filter((cell) => cell !== '');
+  if (row.day(row.one('day') ?? '') === undefined && isTotalWord(filled[0]!))
+    return { kind: 'words', text: filled.join(' ') };
+  for (const role of MONEY) if (row.one(role) !== undefined) return undefined;
   if (row.one('day') === undefined && row.one('value') === undefined) {
     const part = optionalAmount('part', row, layout);
     const words: Words = {
@@ -172,12 +176,12 @@ function lineOf(row: Cells, at: number, layout: CsvLayout): RowRead {
   const isPending = status === 'pending' || isUnbooked;
   if (bookingDay === undefined && !isPending) return fault(`the day "${written ?? ''}" cannot be read`);
   const named = row.one('currency');
-  const currency = named === undefined ? (amount.currency ?? layout.currency) : currencyCode(named);
+  const currency = named === undefined ? (amount.currency ?? layout.currency) : csvCurrency(named);
   if (currency === undefined) return fault(`the currency "${named ?? ''}" is not known`);
   const charges = optionalAmount('charges', row, layout);
-  const balance = optionalAmount('balance', row, layout);
+  const balance = balanceOf(row, layout);
   if (charges === null) return fault(`the charges "${row.one('charges')}" cannot be read`);
-  if (balance === null && !isPending) return fault(`the balance "${row.one('balance')}" cannot be read`);
+  if (Number.isNaN(balance) && !isPending) return fault(`the balance "${row.one('balance')}" cannot be read`);
   const direction = amount.minor < 0 ? 'debit' : 'credit';
   // Members are added in one order: engines are several times as fast with objects of one shape.
   const line = { position: 0, at } as StatementLine;
@@ -201,7 +205,7 @@ function lineOf(row: Cells, at: number, layout: CsvLayout): RowRead {
     kind: 'line',
     own: ownAccount,
     chargesMinor: charges ?? 0,
-    balanceMinor: balance ?? undefined,
+    balanceMinor: Number.isNaN(balance) ? undefined : balance,
     line,
   };
 }
@@ -229,7 +233,7 @@ type Words = Pick<LineRead, 'direction' | 'references' | 'counterparty' | 'text'
 /** The currency of a row whose amounts have none beside them. */
 function currencyOf(row: Cells, layout: CsvLayout): string | undefined {
   const named = row.one('currency');
-  return named === undefined ? layout.currency : currencyCode(named);
+  return named === undefined ? layout.currency : csvCurrency(named);
 }
 
 /** Hundredths with their sign, and what else stands with them. */
@@ -294,6 +298,14 @@ function optionalAmount(
   if (!amount) return null;
   const { minor, isNegative, isBracketed, mark } = amount;
   return (isNegative || isBracketed || markOf(mark) === 'debit') && minor !== 0 ? -minor : minor;
+}
+
+/** The balance of a row, NaN for one that cannot be read. Some banks write it with the other decimal mark. */
+function balanceOf(row: Cells, layout: CsvLayout): number | undefined {
+  const read = optionalAmount('balance', row, layout);
+  if (read !== null) return read;
+  const decimal = layout.decimal === 'comma' ? 'point' : 'comma';
+  return optionalAmount('balance', row, { ...layout, decimal }) ?? Number.NaN;
 }
 
 /** The own account as the bank writes it; parts such as sort code and number are joined. */

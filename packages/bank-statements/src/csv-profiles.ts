@@ -228,6 +228,11 @@ export const CSV_PROFILES: readonly CsvProfile[] = [
      skip=Spending Category?+Notes?`,
   ),
   profile(
+    'HDFC',
+    'dmy point columns INR',
+    `day=Date | text=Narration | bank=Chq./Ref.No. | value=Value Dt | debit=Withdrawal Amt. | credit=Deposit Amt. | balance=Closing Balance`,
+  ),
+  profile(
     'Wise',
     'dmy point signed',
     `bank=TransferWise ID | day=Date | amount=Amount | currency=Currency | text=Payment Reference+Description |

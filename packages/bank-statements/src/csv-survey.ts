@@ -22,11 +22,11 @@ class Amounts {
     two: { told: new Set(), unclear: undefined },
     three: { told: new Set(), unclear: undefined },
   };
-  /** By the column of the mark, -1 for a mark beside the number: whether each amount has one, and whether one says other than its sign. */
-  readonly marks: Map<number, { areAll: boolean; differ: boolean }>;
+  /** By the column of the mark, -1 for a mark beside the number: how many amounts have one, and whether one says other than its sign. */
+  readonly marks: Map<number, { marked: number; differ: boolean }>;
 
   constructor(markPlaces: Iterable<number>) {
-    this.marks = new Map([-1, ...markPlaces].map((place) => [place, { areAll: true, differ: false }]));
+    this.marks = new Map([-1, ...markPlaces].map((place) => [place, { marked: 0, differ: false }]));
   }
 
   add(cell: string, { cells, line }: CsvRow): void {
@@ -48,9 +48,9 @@ class Amounts {
     if (isMoving && amount.isBracketed) this.isBracketed = true;
     for (const [place, found] of this.marks) {
       const mark = markOf((place >= 0 && cells[place]) || amount.mark);
-      if (mark === undefined) found.areAll = false;
-      else if (isMoving && (amount.isNegative || amount.isBracketed) !== (mark === 'debit'))
-        found.differ = true;
+      if (mark === undefined) continue;
+      found.marked++;
+      if (isMoving && (amount.isNegative || amount.isBracketed) !== (mark === 'debit')) found.differ = true;
     }
   }
 }

@@ -5,6 +5,7 @@ import { CSV_MARKS, type CsvColumns, type CsvLayout, type PartialLayout } from '
 import { csvProfileOf } from './csv-profiles.ts';
 import { type CsvRow, csvRows, eachRow, isBlank } from './csv-rows.ts';
 import { CsvSurvey, SAMPLE_ROWS } from './csv-survey.ts';
+import { markOf } from './csv-values.ts';
 import { StatementRefused } from './refusal.ts';
 
 export interface CsvTable extends Pick<CsvLayout, 'delimiter' | 'quote'> {
@@ -154,8 +155,21 @@ function namedBy(
   below: readonly CsvRow[],
 ): Pick<Found, 'names' | 'profile' | 'columns' | 'isNamed'> {
   const profile = csvProfileOf(names);
-  const columns = profile?.layout.columns ?? columnsByName(names, contentFit(below));
+  const columns = profile?.layout.columns ?? withMark(names, columnsByName(names, contentFit(below)), below);
   return { names, profile, columns, isNamed: true };
+}
+
+/** A column in which every row has a mark tells the direction, whatever its name. */
+function withMark(names: readonly string[], columns: CsvColumns, below: readonly CsvRow[]): CsvColumns {
+  const taken = Object.entries(columns).flatMap(([role, held]) =>
+    role === 'text' || role === 'code' ? [] : held,
+  );
+  const lines = below.filter(isLine);
+  if (columns.mark || !columns.amount || lines.length === 0) return columns;
+  const mark = names.find(
+    (name, place) => !taken.includes(name) && lines.every(({ cells }) => markOf(cells[place]) !== undefined),
+  );
+  return mark === undefined ? columns : { ...columns, mark: [mark] };
 }
 
 /** The first row whose names say enough. */

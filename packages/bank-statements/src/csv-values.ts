@@ -3,7 +3,7 @@ import type { DateOrder, DecimalWord } from './csv-layout.ts';
 import { alternatives } from './csv-words.ts';
 import { currencyCode, cutToHundredths, dayOf } from './values.ts';
 
-const NUMERIC = /^(\d{1,4})([./\- ])(\d{1,2})\2(\d{1,4})\.?(?:[T ,].*)?$/;
+const NUMERIC = /^(\d{1,4})([./\- ])(\d{1,2})\2(\d{1,4})\.?(?:[T ,].*|-\d\d:\d\d.*)?$/;
 const COMPACT = /^\d{8}$/;
 /** How names of months begin in the languages of banks. */
 const MONTHS = [

@@ -14,9 +14,10 @@ const WORDS: Record<StatusMeaning, RegExp> = {
     `gebucht|booked|completed?|abgeschlossen|abgerechnet|posted|settled|cleared|zakonczono|zrealizowan[aoey]?|
     zaksiegowan[aoey]?|rozliczon[aoey]?|executed|verbucht|final|refunded|erstattet|zuruckgezahlt|comptabilise|execute|
     termine|contabilizzat[oa]|eseguit[oa]|contabilizad[oa]|ejecutad[oa]|realizad[oa]|concluid[oa]|geboekt|uitgevoerd|
+    paid|succeeded|ok|geaccepteerd|accepte|durchgefuhrt|bezahlt|
     bokford|bokfort|bogfort|kirjattu|zauctovan[oa]?|provedeno|konyvelt|teljesult|gerceklesti|
     udfort|gennemfort|utfort|genomford|toteutunut|wykonan[aoey]|efetivad[oa]|liquidad[oa]|ausgefuhrt|effectue|tamamlandi`,
-    '交易成功|已完成|完了|исполнен|проведен',
+    '成功|已完成|已存入|已收钱|已转账|已到账|已全额退款|完了|исполнен|проведен|выполнен',
   ),
   pending: wordsOf(
     `vorgemerkt|pending|offen|ausstehend|reserved|reserviert|authori[sz]ed|blokada|w rozliczeniu|oczekujac[aey]|hold|held|
@@ -28,7 +29,7 @@ const WORDS: Record<StatusMeaning, RegExp> = {
     `reverted|declined|failed|denied|cancell?ed|storniert|abgelehnt|abgebrochen|rejected|voided|expired|odrzucon[aoey]|
     anulowan[aoey]|refused|refuse|annule|annullat[oa]|rifiutat[oa]|anulad[oa]|rechazad[oa]|cancelad[oa]|geannuleerd|
     geweigerd|zamitnut[oa]|zruseno|elutasitva|iptal|avvist|peruttu`,
-    '交易关闭|已取消|отклонен',
+    '交易关闭|已关闭|已取消|失败|отклонен|отменен',
   ),
 };
 /** What may stand behind the word of a balance: a day or a currency, and no customer's words. */
@@ -36,12 +37,14 @@ const BALANCE_TAIL =
   '(?:[\\s\\d.,:/-]|am|vom|per|zum|on|at|as of|EUR|USD|GBP|CHF|PLN|SEK|NOK|DKK|CZK|HUF|RON)*';
 const BALANCE_WORDS =
   alternatives(`(?:anfangs|end|schluss)?saldo|(?:alter|neuer|letzter) (?:kontostand|saldo)|kontostand|summe|total|totale|totaux|somme|
-  (?:opening|closing) balance|solde (?:initial|final)|saldo (?:iniziale|finale|inicial|final|anterior|vortrag)`);
+  (?:opening|closing|beginning|ending) balance|balance (?:brought|carried) forward|solde (?:initial|final)|
+  saldo (?:iniziale|finale|inicial|final|anterior|vortrag)`);
 const BALANCE = new RegExp(`^(?:${BALANCE_WORDS})\\b${BALANCE_TAIL}$`, 'i');
 /** First letters of the words above. Nearly every cell begins with another sign. */
-const BALANCE_INITIALS = 'aceklnost';
-const OPENING =
-  /^(?:anfangssaldo|alter (?:kontostand|saldo)|opening balance|solde initial|saldo (?:ini|anterior|vortrag))/i;
+const BALANCE_INITIALS = 'abceklnost';
+const OPENING_WORDS = alternatives(`anfangssaldo|alter (?:kontostand|saldo)|(?:opening|beginning) balance|
+  balance brought|solde initial|saldo (?:ini|anterior|vortrag)`);
+const OPENING = new RegExp(`^(?:${OPENING_WORDS})`, 'i');
 
 const plain = (text: string) =>
   text.normalize('NFD').replace(/\p{M}/gu, '').replaceAll('ł', 'l').replaceAll('ø', 'o').replaceAll('ı', 'i');
@@ -62,3 +65,11 @@ export function balanceWord(cell: string): 'opening' | 'closing' | undefined {
   if (!BALANCE_INITIALS.includes(cell.charAt(0).toLowerCase()) || !BALANCE.test(cell)) return undefined;
   return OPENING.test(cell) ? 'opening' : 'closing';
 }
+
+/** Words with which the row of a sum begins. */
+const TOTAL_WORDS = alternatives(`total[ei]?s?|totaux|gesamt|gesamtsumme|summe|suma|sum|somme|razem|celkem|
+  összesen|toplam|yhteensä|合計|小計|合计|总计|итого`);
+const TOTAL = new RegExp(`^(?:${TOTAL_WORDS})(?![\\p{L}\\p{N}])`, 'iu');
+
+/** Whether a cell begins as the row of a sum does. It counts only where the row has no day. */
+export const isTotalWord = (cell: string): boolean => TOTAL.test(cell);

@@ -10,6 +10,7 @@ import { type CsvTable, csvTable, type TextSource } from './csv-table.ts';
 import { sha256Of } from './digest.ts';
 import type { Encoding } from './encodings.ts';
 import { LineNumbering } from './fingerprint.ts';
+import { knownAccount, nameOfAccount } from './known-account.ts';
 import type { Balance, Statement, StatementAccount, StatementFault, TakeLine } from './statement.ts';
 import { present } from './values.ts';
 
@@ -89,13 +90,12 @@ function seenIn(table: CsvTable, file: string, options: ReadOptions): CsvSeen & 
   const { choices = { columns: {} }, remembered = [] } = options;
   const shape = sha256Of(JSON.stringify(table.names), 16);
   const named = namedAccount(table, mergedLayout({ columns: table.columns }, choices));
-  const chosen = options.account === undefined ? {} : ownOf([options.account]);
-  const account = Object.keys(named).length > 0 ? named : chosen;
+  const account = knownAccount(options).accountOr(named);
   const before = rememberedFor(remembered, shape, account);
   const { layout, questions } = detectLayout(
     table,
     mergedLayout(before?.layout ?? { columns: {} }, choices),
-    currencyOf(account, options.accounts ?? []),
+    knownAccount(options).currencyOf(account),
   );
   return {
     ...{ file, shape, names: table.names, headerLine: table.headerLine },
@@ -107,28 +107,12 @@ function seenIn(table: CsvTable, file: string, options: ReadOptions): CsvSeen & 
       layout,
       profile: table.profile?.name,
       isExact: table.profile?.isExact ?? false,
-      isRemembered: before?.account === nameOf(account) && before !== undefined,
+      isRemembered: before?.account === nameOfAccount(account) && before !== undefined,
       questions,
       account: named,
     },
     readAs: account,
   };
-}
-
-const nameOf = ({ iban, other }: StatementAccount) => iban ?? other;
-
-/** The currency of an account that has only one. */
-function currencyOf(
-  account: StatementAccount,
-  accounts: NonNullable<ReadOptions['accounts']>,
-): string | undefined {
-  const name = nameOf(account);
-  const found = new Set(
-    accounts
-      .filter((one) => name !== undefined && nameOf(ownOf([one.account])) === name)
-      .map((one) => one.currency),
-  );
-  return found.size === 1 ? [...found][0] : undefined;
 }
 
 /** What was remembered for the account, or the only one if the file names none. Another account, such as a card, may have other signs. */
@@ -138,7 +122,7 @@ function rememberedFor(
   account: StatementAccount,
 ): RememberedLayout | undefined {
   const fitting = remembered.filter((one) => one.shape === shape);
-  const name = nameOf(account);
+  const name = nameOfAccount(account);
   return name === undefined && fitting.length === 1
     ? fitting[0]
     : fitting.find((one) => one.account === name);

@@ -66,8 +66,10 @@ export function decodingOf(source: ByteSource, chosen?: Encoding): Decoding {
   const beginning = beginningOf(source);
   const [a, b, c] = beginning;
   if (a === 0xef && b === 0xbb && c === 0xbf) return { encoding: 'utf-8' };
-  if ((a === 0xff && b === 0xfe) || (a !== 0 && b === 0 && c !== 0)) return { encoding: 'utf-16le' };
-  if ((a === 0xfe && b === 0xff) || (a === 0 && b !== 0)) return { encoding: 'utf-16be' };
+  if (a === 0xff && b === 0xfe) return { encoding: 'utf-16le' };
+  if (a === 0xfe && b === 0xff) return { encoding: 'utf-16be' };
+  const wide = wideEncoding(beginning);
+  if (wide !== undefined) return { encoding: wide };
   if (chosen !== undefined) return { encoding: chosen };
   const declared = declaredEncoding(beginning);
   if (declared !== undefined) return { encoding: declared };
@@ -83,6 +85,18 @@ export function decodingOf(source: ByteSource, chosen?: Encoding): Decoding {
   const { encoding, isSure } = guessEncoding(bytes, (part, one) => decodeWhole(part, one));
   const note = `The letters are read as ${encoding}, which the bytes do not tell for certain. If names look wrong, choose the encoding.`;
   return isSure ? { encoding } : { encoding, note };
+}
+
+/** The share of bytes that are 0 in UTF-16: of spaces, digits and signs, where the letters are not Latin. */
+const ZERO_SHARE = 0.05;
+
+/** UTF-16 by the bytes that are 0: every second one of some characters, and no other. */
+function wideEncoding(bytes: Uint8Array): 'utf-16le' | 'utf-16be' | undefined {
+  const zeros = [0, 0];
+  for (const [at, byte] of bytes.subarray(0, BEGINNING_BYTES).entries()) if (byte === 0) zeros[at % 2]!++;
+  const [even, odd] = zeros as [number, number];
+  if (even + odd < ZERO_SHARE * Math.min(bytes.length, BEGINNING_BYTES)) return undefined;
+  return even === 0 ? 'utf-16le' : odd === 0 ? 'utf-16be' : undefined;
 }
 
 /** What the XML declaration names. The header of an OFX 1 file is not read: its bytes tell. */

@@ -134,7 +134,10 @@ function foreignWords(bytes: Uint8Array): Uint8Array {
     let start = at;
     while (start > 0 && at - start < 40 && isWord(bytes[start - 1]!)) start--;
     let end = at;
-    while (end < bytes.length && end - start < 80 && isWord(bytes[end]!)) end++;
+    // The second byte of a character of East Asia may be a sign.
+    const isSecond = (place: number) =>
+      bytes[place - 1]! >= 0x80 && bytes[place]! >= 0x40 && bytes[place]! < 0x7f;
+    while (end < bytes.length && end - start < 80 && (isWord(bytes[end]!) || isSecond(end))) end++;
     const word = bytes.subarray(start, end);
     const key = word.join();
     if (!seen.has(key)) sample.push(...word, 0x20);

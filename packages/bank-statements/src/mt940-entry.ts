@@ -1,5 +1,5 @@
 // Reads `:61:` of MT940, the line of a statement, with the liberties that banks take: blanks, missing parts, days of a 360-day year.
-import { cutToHundredths, dayOf } from './values.ts';
+import { cutToHundredths, dayOf, withoutGroups } from './values.ts';
 
 /** What `:61:` says. */
 interface Entry {
@@ -18,10 +18,11 @@ interface Entry {
 }
 
 /** R for a reversal, E for an expected entry. S and H are German for debit and credit. */
-const MARK = /^\s*(RC|RD|EC|ED|C|D|S|H)\s*[A-Za-z]?\s*(?=[\d.,])/;
-const AMOUNT = /^(?:\d+[.,]?\d*|[.,]\d+)/;
+const MARK = /^\s*(RC|RD|EC|ED|C|D|S|H)\s*[A-Z]?\s*(?=[\d.,])/i;
+const AMOUNT = /^(?:\d{1,3}([. ',])\d{3}(?:\1\d{3})*(?!\1)[.,]\d{0,2}(?![\d.,])|\d+[.,]?\d*|[.,]\d+)/;
 /** N, S or F and three characters; some banks write fewer, and a blank. */
-const TYPE = /^\s*(?!NONREF)(?:([A-Z][A-Z0-9]{3})|([NSF][A-Z0-9]{0,2})(?=\s|$))\s*/;
+const TYPE =
+  /^\s*(?!NONREF)(?:([A-Z][A-Z0-9]{2,3})(?=NONREF)|([A-Z][A-Z0-9]{3})|([NSF][A-Z0-9]{0,2})(?=\s|$))\s*/;
 
 /** Reads the first row of `:61:`. Returns a sentence that shows the piece that cannot be read. */
 export function readEntry(row: string, currency: string): Entry | string {
@@ -31,46 +32,68 @@ export function readEntry(row: string, currency: string): Entry | string {
   const afterDays = row.slice(digits.length).replace(/^\s+\d{4}(?=\s*[A-Z])/, '');
   const marked = MARK.exec(afterDays);
   if (!marked) return `its mark "${afterDays.trim().slice(0, 4)}" is none of C, D, RC, RD, EC and ED`;
+  const letters = marked[1]!.toUpperCase();
   const behindMark = afterDays.slice(marked[0].length);
   const written = AMOUNT.exec(behindMark)?.[0] ?? '';
   const rest = behindMark.slice(written.length);
-  const isWhole = !/^[.,\d]/.test(rest);
-  const mark = written.includes(',') ? ',' : '.';
-  const { minor: amountMinor, beyond } = cutToHundredths(isWhole ? written : '', mark, currency);
-  if (amountMinor === undefined) return `its amount "${/^[\d.,]*/.exec(behindMark)![0]}" cannot be read`;
+  const isWhole = !/^[.,\d]|^ \d+[.,]/.test(rest);
+  const mark = /[.,](?=\d*$)/.exec(written)?.[0] ?? ',';
+  const plain = withoutGroups(written);
+  const { minor: amountMinor, beyond } = cutToHundredths(isWhole ? plain : '', mark as ',' | '.', currency);
+  if (amountMinor === undefined)
+    return `its amount "${/^[\d., ]*/.exec(behindMark)![0].trim()}" cannot be read`;
   const type = TYPE.exec(rest);
   const [references = '', ...bank] = rest.slice(type?.[0].length ?? 0).split('//');
   return {
     ...days,
-    mark: { S: 'D', H: 'C' }[marked[1]!] ?? marked[1]!,
+    mark: { S: 'D', H: 'C' }[letters] ?? letters,
     amountMinor,
     beyond,
-    code: type?.[1] ?? type?.[2],
+    code: type?.[1] ?? type?.[2] ?? type?.[3],
     owner: references.trim(),
     bank: bank.length > 0 ? bank.join('//') : undefined,
   };
 }
 
-/** Days in digits: YYMMDD or YYYYMMDD, and behind the first MMDD or YYMMDD of the booking. */
+/** How the digits of both days may be parted. */
+const PARTS: Readonly<Record<number, readonly (readonly [number, number])[]>> = {
+  6: [[6, 0]],
+  8: [[8, 0]],
+  10: [[6, 4]],
+  12: [
+    [6, 6],
+    [8, 4],
+  ],
+  16: [[8, 8]],
+};
+
+/** Days in digits: YYMMDD or YYYYMMDD, and behind the first MMDD or a whole day of the booking. Zeros are no day. */
 function daysOf(
   digits: string,
   apart: string | undefined,
 ): Pick<Entry, 'bookingDay' | 'valueDay' | 'notes'> | string {
-  const [value, booking] =
-    digits.length === 8 ? [digits, apart] : [digits.slice(0, 6), digits.slice(6) || apart];
-  if (![6, 8].includes(value.length) || ![0, 4, 6].includes(booking?.length ?? 0))
-    return `its day "${digits}" cannot be read`;
+  const ways = (PARTS[digits.length] ?? []).map(([first, second]) => [
+    digits.slice(0, first),
+    second > 0 ? digits.slice(first) : (apart ?? ''),
+  ]) as [string, string][];
+  const [value, written] = ways.find(([one]) => shortDay(one) !== undefined) ?? ways[0] ?? [];
+  if (value === undefined || written === undefined) return `its day "${digits}" cannot be read`;
+  const booking = /^0*$/.test(written) ? undefined : written;
   const notes: string[] = [];
   const valueDay = shortDay(value);
   const near = valueDay ?? lastOfMonth(value);
   if (near === undefined) return `its day "${value}" cannot be read`;
+  const year = near.slice(2, 4);
+  const read = (text: string) => (text.length === 4 ? nearestDay(text, near) : shortDay(text));
   const bookingDay =
-    booking === undefined ? valueDay : booking.length === 6 ? shortDay(booking) : nearestDay(booking, near);
-  if (bookingDay === undefined && booking !== undefined)
-    return `the calendar has no booking day "${booking}"`;
-  if (bookingDay === undefined) return `the calendar has no day "${value}"`;
+    booking === undefined
+      ? near
+      : (read(booking) ?? lastOfMonth(booking.length === 4 ? `${year}${booking}` : booking));
+  if (bookingDay === undefined) return `the calendar has no booking day "${booking}"`;
   if (valueDay === undefined)
     notes.push(`The calendar has no value day "${value}" (:61:), so the line has none.`);
+  if (booking !== undefined && read(booking) === undefined)
+    notes.push(`The calendar has no booking day "${booking}" (:61:): the last of the month is taken.`);
   return { bookingDay, valueDay, notes };
 }
 

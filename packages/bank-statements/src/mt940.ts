@@ -2,11 +2,21 @@
 import { balanceFaults } from './balance.ts';
 import { countFault } from './counts.ts';
 import { type LineRead, numbered } from './fingerprint.ts';
+import type { KnownAccount } from './known-account.ts';
 import { readEntry, shortDay } from './mt940-entry.ts';
 import { readInformation } from './mt940-information.ts';
 import { StatementRefused } from './refusal.ts';
 import type { Balance, Statement, StatementFault } from './statement.ts';
-import { currencyCode, cutToHundredths, folded, hundredths, ibanOf, present, referenceOf } from './values.ts';
+import {
+  currencyCode,
+  cutToHundredths,
+  folded,
+  hundredths,
+  ibanOf,
+  present,
+  referenceOf,
+  withoutGroups,
+} from './values.ts';
 
 interface Field {
   tag: string;
@@ -16,9 +26,12 @@ interface Field {
 }
 
 const TAG = /^(?:\s*(?=:(?:61|86):))?:(\d{2}[A-Z]?):(.*)$/;
-const BALANCE = /^\s*([CD])\s*(\d{6}|\d{8})\s*([A-Z]{3})\s*(\d{0,15}(?:[.,]\d*)?)\s*$/;
+const BALANCE = /^\s*([CD])\s*(\d{6}|\d{8})\s*([A-Z]{3})\s*(\d[\d.,' ]*|[.,]\d+)\s*$/i;
 /** Lines as they are counted, wherever they stand. */
 const LINE = /:61:(?=\s*\d)/g;
+
+/** Fields that a page has of the one before. */
+const PAGE = new Set(['20', '25', '25P', '28', '28C']);
 
 /** Fields `:86:` behind one line that are read. SWIFT allows one. */
 const INFORMATION_MAXIMUM = 20;
@@ -31,15 +44,19 @@ export function isMt940(head: string): boolean {
 }
 
 /** Reads all statements of a file. Throws `StatementRefused` if there is none. */
-export function readMt940(text: string, file: string): Statement[] {
+export function readMt940(text: string, file: string, known: KnownAccount): Statement[] {
   const messages: Field[][] = [];
   for (const field of fieldsOf(text)) {
-    if (field.tag === '20' || messages.length === 0) messages.push([]);
+    const message = messages.at(-1);
+    // A second opening balance begins another page of the same account.
+    const isPage = field.tag.startsWith('60') && message?.some(({ tag }) => tag.startsWith('60'));
+    if (field.tag === '20' || !message) messages.push([]);
+    else if (isPage) messages.push(message.filter(({ tag }) => PAGE.has(tag)));
     messages.at(-1)!.push(field);
   }
   const statements = messages.filter((fields) => fields.some(({ tag }) => /^(?:25P?|6\d.?)$/.test(tag)));
   if (statements.length === 0) throw new StatementRefused('The file holds no statement of MT940 or MT942.');
-  const read = statements.map((fields) => statementOf(fields, file));
+  const read = statements.map((fields) => statementOf(fields, file, known));
   const lines = statements.flat().filter(({ tag }) => tag === '61');
   const lost = countFault('lines (:61:)', text.match(LINE)?.length ?? 0, lines.length);
   if (lost) read[0]!.faults.push(lost);
@@ -58,19 +75,20 @@ function fieldsOf(text: string): Field[] {
   return fields;
 }
 
-function statementOf(fields: readonly Field[], file: string): Statement {
+function statementOf(fields: readonly Field[], file: string, known: KnownAccount): Statement {
   const one = (...tags: string[]) => fields.find(({ tag }) => tags.includes(tag));
   const faults: StatementFault[] = [];
   const opening = balanceOf(one('60F', '60M'), faults);
   const closing = balanceOf(one('62F', '62M'), faults);
   const isInterim = !one('60F', '60M', '62F', '62M') && one('34F', '13D', '13', '90C', '90D') !== undefined;
   const format = isInterim ? 'mt942' : 'mt940';
-  const account = accountOf(one('25', '25P'));
+  const account = known.accountOr(accountOf(one('25', '25P')));
   const currency =
     opening?.currency ??
     closing?.currency ??
     account.currency ??
-    currencyCode(one('34F')?.rows[0]?.slice(0, 3));
+    currencyCode(one('34F')?.rows[0]?.slice(0, 3)) ??
+    known.currencyOf(account);
   if (!account.iban && !account.other)
     faults.push({ line: fields[0]!.line, text: 'The statement names no account.' });
   if (currency === undefined)
@@ -113,7 +131,8 @@ function balanceOf(field: Field | undefined, faults: StatementFault[]): Balance 
   if (!field) return undefined;
   const [, sign, date, code, amount] = BALANCE.exec(field.rows[0]!.trim()) ?? [];
   const currency = currencyCode(code);
-  const { minor } = cutToHundredths(amount ?? '', amount?.includes('.') ? '.' : ',', currency);
+  const written = withoutGroups(amount?.trim() ?? '');
+  const { minor } = cutToHundredths(written, written.includes('.') ? '.' : ',', currency);
   const day = shortDay(date ?? '');
   if (minor === undefined || currency === undefined || day === undefined) {
     faults.push({
@@ -122,7 +141,7 @@ function balanceOf(field: Field | undefined, faults: StatementFault[]): Balance 
     });
     return undefined;
   }
-  return { minor: sign === 'D' && minor !== 0 ? -minor : minor, currency, day };
+  return { minor: sign?.toUpperCase() === 'D' && minor !== 0 ? -minor : minor, currency, day };
 }
 
 function linesOf(fields: readonly Field[], currency: string, faults: StatementFault[]) {

@@ -1,10 +1,21 @@
 // Reads OFX 1 and 2 (Open Financial Exchange, section 11): statements of bank accounts and credit cards.
 import { countFault } from './counts.ts';
+import { csvAmount, decimalsOf } from './csv-values.ts';
 import { type LineRead, numbered } from './fingerprint.ts';
+import type { KnownAccount } from './known-account.ts';
 import { elementAt, type OfxElement, ofxRoot, valueAt, within } from './ofx-elements.ts';
 import { StatementRefused } from './refusal.ts';
 import type { Balance, Statement, StatementFault } from './statement.ts';
-import { currencyCode, cutToHundredths, dayOf, folded, ibanOf, present, referenceOf } from './values.ts';
+import {
+  currencyCode,
+  cutToHundredths,
+  dayOf,
+  folded,
+  ibanOf,
+  present,
+  referenceOf,
+  withoutGroups,
+} from './values.ts';
 
 /** Whether the beginning of a text is that of an OFX file. */
 export const isOfx = (head: string): boolean => /^\s*OFXHEADER:|<\?OFX\b|<OFX>/i.test(head);
@@ -14,27 +25,31 @@ const TRANSACTIONS = ['STMTTRN', 'STMTTRNP'];
 /** Transactions as they are counted. */
 const TRANSACTION = /<STMTTRNP?(?=[\s>/])/gi;
 
+/** Kinds of transactions that are money out. A bank that takes one back writes them without a minus. */
+const MONEY_OUT = new Set(['DEBIT', 'CHECK', 'FEE', 'SRVCHG', 'ATM', 'DIRECTDEBIT']);
+
 /** All statements of a file. Throws `StatementRefused` if there is none. */
-export function readOfx(text: string, file: string): Statement[] {
+export function readOfx(text: string, file: string, known: KnownAccount): Statement[] {
   const root = ofxRoot(text);
   const found = within(root, 'STMTRS', 'CCSTMTRS');
   const investment = within(root, 'INVSTMTRS')[0];
   if (found.length === 0 && investment)
     throw new StatementRefused('The file is a statement of securities, which is not read.', investment.line);
   if (found.length === 0) throw new StatementRefused('The file holds no statement of an account or a card.');
-  const read = found.map((one) => statementOf(one, file));
+  const read = found.map((one) => statementOf(one, file, known));
   const lines = found.flatMap((one) => within(one, ...TRANSACTIONS));
   const lost = countFault('transactions (STMTTRN)', text.match(TRANSACTION)?.length ?? 0, lines.length);
   if (lost) read[0]!.faults.push(lost);
   return read;
 }
 
-function statementOf(element: OfxElement, file: string): Statement {
+function statementOf(element: OfxElement, file: string, known: KnownAccount): Statement {
   const faults: StatementFault[] = [];
-  const currency = currencyCode(valueAt(element, 'CURDEF'));
+  const own = known.accountOr(accountOf(element));
+  const currency = currencyCode(valueAt(element, 'CURDEF')) ?? known.currencyOf(own);
   if (currency === undefined)
     faults.push({ line: element.line, text: 'The statement names no currency, so its lines are left out.' });
-  const account = { ...accountOf(element), ...present({ currency }) };
+  const account = { ...own, ...present({ currency }) };
   if (!account.iban && !account.other)
     faults.push({ line: element.line, text: 'The statement names no account.' });
   const lists = within(element, 'BANKTRANLIST', 'BANKTRANLISTP');
@@ -43,6 +58,13 @@ function statementOf(element: OfxElement, file: string): Statement {
       ? []
       : within(element, ...TRANSACTIONS).flatMap((one) => lineOf(one, currency, faults) ?? []);
   const notes: StatementFault[] = [];
+  const areSigned = lines.some(({ direction }) => direction === 'debit');
+  for (const { at, direction, amountMinor, code } of lines)
+    if (direction === 'credit' && amountMinor > 0 && MONEY_OUT.has(code ?? ''))
+      (areSigned ? notes : faults).push({
+        line: at,
+        text: `This transaction is a ${code}, but its amount has no minus: it is read as money in.`,
+      });
   return {
     format: 'ofx',
     file,
@@ -70,20 +92,26 @@ function accountOf(element: OfxElement): Statement['account'] {
 
 /** The day as the bank writes it: `20261120120000.000[-5:EST]`. No time zone moves it. */
 function ofxDay(text: string | undefined): string | undefined {
-  const [, year, month, day] = /^\s*(\d{4})-?(\d\d)-?(\d\d)(?:\d{4}|\d{6}|(?!\d))/.exec(text ?? '') ?? [];
+  const [, year, month, day] =
+    /^\s*(\d{4})[-/.]?(\d\d)[-/.]?(\d\d)(?:\d{4}|\d{6}|(?!\d))/.exec(text ?? '') ?? [];
   return year === undefined ? undefined : dayOf(Number(year), Number(month), Number(day));
 }
 
 /** Hundredths with their sign, of `-12.50`, `+12,5`. Undefined for what cannot be read. */
 function signedHundredths(text: string | undefined, currency: string): ReturnType<typeof cutToHundredths> {
   const [, sign, written] = /^\s*([+-]?)\s*([\d.,]*\d[\d.,]*)\s*$/.exec(text ?? '') ?? [];
-  const number = /^\d{1,3}(?:,\d{3})+\.\d/.test(written ?? '')
-    ? written!.replaceAll(',', '')
-    : /^\d{1,3}(?:\.\d{3})+,\d/.test(written ?? '')
-      ? written!.replaceAll('.', '')
-      : written;
-  const { minor, beyond } = cutToHundredths(number ?? '', number?.includes(',') ? ',' : '.', currency);
+  const number = written === undefined ? undefined : withoutGroups(written);
+  if (number === undefined) return { minor: decoratedHundredths(text ?? ''), beyond: undefined };
+  const { minor, beyond } = cutToHundredths(number, number.includes(',') ? ',' : '.', currency);
   return { minor: minor === undefined || sign !== '-' ? minor : -minor, beyond };
+}
+
+/** Hundredths of an amount with groups of digits, a currency, brackets or a minus behind it, where it can be read in one way. */
+function decoratedHundredths(text: string): number | undefined {
+  const { possible, asks } = decimalsOf(text);
+  const read = asks || possible.length === 0 ? undefined : csvAmount(text, possible[0]);
+  if (!read || read.mark !== undefined) return undefined;
+  return read.isNegative || read.isBracketed ? -read.minor : read.minor;
 }
 
 function closingOf(
@@ -124,7 +152,7 @@ function lineOf(element: OfxElement, currency: string, faults: StatementFault[])
     return leaveOut(
       `it corrects the transaction ${corrected} of an earlier statement, which has to be looked at`,
     );
-  const posted = valueAt(element, 'DTPOSTED');
+  const posted = valueAt(element, 'DTPOSTED', 'DTTRAN');
   const bookingDay = ofxDay(posted);
   const isPending = element.name === 'STMTTRNP';
   if (bookingDay === undefined && !isPending) return leaveOut(`its day "${posted ?? ''}" cannot be read`);

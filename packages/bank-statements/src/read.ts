@@ -12,6 +12,7 @@ import {
   decodingOf,
   textPieces,
 } from './decoding.ts';
+import { knownAccount } from './known-account.ts';
 import { isMt940, readMt940 } from './mt940.ts';
 import { isOfx, readOfx } from './ofx.ts';
 import { StatementRefused } from './refusal.ts';
@@ -138,14 +139,15 @@ function readOne(source: ByteSource, file: string, reading: Reading): void {
       for (const [i, { lines }] of statements.entries()) for (const line of lines) take(line, i);
       return { statements: statements.map((one) => ({ ...one, lines: [] })) };
     });
-  if (isOfx(head)) addWhole(readOfx(decodeText(source, decoding), file));
+  const known = knownAccount(options);
+  if (isOfx(head)) addWhole(readOfx(decodeText(source, decoding), file, known));
   else if (/^\s*</.test(head))
     reading.add((take) => {
-      const statements = readCamt(text.pieces(), file, take);
+      const statements = readCamt(text.pieces(), file, known, take);
       if (statements.length > 0) return { statements };
       throw new StatementRefused('The XML holds no statement of camt.052, camt.053 or camt.054.', 0, true);
     });
-  else if (isMt940(head)) addWhole(readMt940(decodeText(source, decoding), file));
+  else if (isMt940(head)) addWhole(readMt940(decodeText(source, decoding), file, known));
   else readTable(text, file, reading);
   if (decoding.note !== undefined)
     read.notes = [...(read.notes ?? []), { file, line: 0, text: decoding.note }];

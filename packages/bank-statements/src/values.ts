@@ -19,6 +19,15 @@ export function hundredths(text: string, decimalMark: '.' | ','): number | undef
   return minor <= MAXIMUM_MINOR ? minor : undefined;
 }
 
+/** Digits in groups of three with a decimal mark behind them. */
+const GROUPED = /^\d{1,3}([. '’,])\d{3}(?:\1\d{3})*(?!\1)[.,]\d*$/;
+
+/** `1.234,56`, `1 234.56` and their like without the marks between the groups. Other texts as they are. */
+export function withoutGroups(text: string): string {
+  const group = GROUPED.exec(text)?.[1];
+  return group === undefined ? text : text.replaceAll(group, '');
+}
+
 /** The currencies of three decimals in ISO 4217. */
 const OF_THREE_DECIMALS = new Set(['BHD', 'IQD', 'JOD', 'KWD', 'LYD', 'OMR', 'TND']);
 

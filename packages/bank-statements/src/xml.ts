@@ -57,8 +57,26 @@ export function readXml(
     if (wanted.has(element.name)) take(element);
     else open.at(-1)?.children.push(element);
   });
-  for (const piece of pieces) parser.write(piece);
+  for (const piece of withoutControls(pieces)) parser.write(piece);
   parser.close();
+}
+
+/** Control characters that XML does not allow. Banks send them in texts, and behind the end of a file. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+const CONTROLS = /[\0-\x08\x0b\x0c\x0e-\x1f]/g;
+
+/** A declaration behind blanks, where XML does not allow it. It tells nothing that is still to be known. */
+const LATE_DECLARATION = /^(\s+)<\?xml[^>]*\?>/;
+
+/** Blanks in place of control characters, and no declaration behind some. */
+function* withoutControls(pieces: Iterable<string>): Generator<string> {
+  let isBegun = false;
+  for (const piece of pieces) {
+    const clean = CONTROLS.test(piece) ? piece.replace(CONTROLS, ' ') : piece;
+    CONTROLS.lastIndex = 0;
+    yield isBegun ? clean : clean.replace(LATE_DECLARATION, '$1');
+    isBegun = true;
+  }
 }
 
 /** Paths that were asked for, taken apart: the same few are asked of each entry. */

@@ -165,7 +165,7 @@ test('a row that cannot be read is a fault with its line, and the others are rea
   assert.match(fault('20.11.2026;a;1,0,0;EUR'), /^3: .*the amount "1,0,0" cannot be read/);
   assert.match(fault('20.11.2026;a;;EUR'), /^3: .*the amount "" cannot be read/);
   assert.match(fault('31.02.2026;a;1,00;EUR'), /^3: .*the day "31.02.2026" cannot be read/);
-  assert.match(fault('20.11.2026;a;1,00;EURO'), /^3: .*the currency "EURO" is not known/);
+  assert.match(fault('20.11.2026;a;1,00;EURX'), /^3: .*the currency "EURX" is not known/);
   assert.match(fault('20.11.2026;a;b;1,00;EUR'), /^3: .*more cells than there are columns/);
   assert.match(fault('Something else'), /^3: .*cannot be read/);
   assert.match(

@@ -40,6 +40,7 @@ const FILES: readonly (readonly [Encoding, string, string, string])[] = [
   ['windows-1252', 'SEK', 'Bokföringsdag;Beskrivning;Belopp', 'Överföring från Åsa'],
   ['iso-8859-15', 'EUR', 'Buchungstag;Verwendungszweck;Betrag', 'Überweisung für Müller, 5 €'],
   ['shift_jis', 'JPY', '日付;摘要;金額', '振込 ﾔﾏﾀﾞ ﾀﾛｳ 家賃'],
+  ['shift_jis', 'JPY', '日付;摘要;金額', '十一月分 家賃 ソフト表示能力'],
   ['gb18030', 'CNY', '交易日期;摘要;金额', '张三 订单付款'],
 ];
 
@@ -58,6 +59,15 @@ test('a file is read in the encoding in which it was written, without a word abo
       [text, text],
       encoding,
     );
+  }
+});
+
+test('UTF-16 without a mark is told by its zeros, whatever its letters', () => {
+  const text = 'Дата;Описание;Сумма;Валюта\n2026-11-20;Перевод за заказ;-1,00;RUB';
+  const little = Buffer.from(text, 'utf16le');
+  for (const bytes of [little, Buffer.from(little).swap16()]) {
+    const { statements } = readStatements(bytes, 'x.csv');
+    assert.equal(statements[0]?.lines[0]?.text, 'Перевод за заказ');
   }
 });
 

@@ -1,29 +1,8 @@
 // Nothing that a file holds is lost or turned without a word: what is not read is a fault or a note, and what banks write oddly is read.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseChoices, type ReadOptions, readStatements } from '../src/index.ts';
-
-const rows = (...lines: string[]) => Buffer.from(lines.join('\n'));
-const read = (file: Uint8Array, options?: ReadOptions) => {
-  const { statements, faults, notes = [], csv } = readStatements(file, 'x', options);
-  const texts = (found: readonly { text: string }[]) => found.map(({ text }) => text);
-  return {
-    lines: statements.flatMap(({ lines }) => lines),
-    amounts: statements.flatMap(({ lines }) =>
-      lines.map(({ amountMinor, direction }) => (direction === 'debit' ? -amountMinor : amountMinor)),
-    ),
-    faults: texts([...faults, ...statements.flatMap((one) => one.faults)]),
-    notes: texts([...notes, ...statements.flatMap((one) => one.notes ?? [])]),
-    questions: (csv ?? []).flatMap(({ questions }) => questions),
-    statement: statements[0],
-    layout: csv?.[0]?.layout,
-  };
-};
-const chosen = (...texts: string[]): ReadOptions => {
-  const choices = parseChoices(texts);
-  assert.ok(typeof choices !== 'string', String(choices));
-  return { choices };
-};
+import { readStatements } from '../src/index.ts';
+import { read, rows } from './support/read-rows.ts';
 
 const ofx = (body: string) =>
   rows(`OFXHEADER:100\n<OFX><BANKMSGSRSV1><STMTTRNRS><STMTRS><CURDEF>EUR<BANKACCTFROM><ACCTID>1</BANKACCTFROM>${body}
@@ -108,6 +87,50 @@ test('CAMT: a balance without a sign gets the one that the entries lead to, else
   assert.match(alone.notes.join(), /no sign \(CdtDbtInd\), so it is left out/);
 });
 
+test('CAMT: what its summary counts is held against what is read, and batches against their number', () => {
+  const body = '<TxsSummry><TtlNtries><NbOfNtries>2</NbOfNtries></TtlNtries></TxsSummry>';
+  assert.match(read(camt(entry('1.00', BOOKED), { body })).faults.join(), /holds 2 entries.*shows 1/);
+  const batch = `<Btch><NbOfTxs>3</NbOfTxs></Btch>${part('1.00')}${part('2.00')}`;
+  assert.match(
+    read(camt(entry('3.00', BOOKED, batch))).notes.join(),
+    /3 transactions, of which the file shows 2/,
+  );
+});
+
+test('CAMT: words in other letters, a minus as a sign, a bare day and control characters are read', () => {
+  const bal = (kind: string, amount: string) =>
+    `<Bal><Tp><CdOrPrtry><Prtry>${kind}</Prtry></CdOrPrtry></Tp><Amt Ccy="EUR">${amount}</Amt></Bal>`;
+  const file = camt(entry('+5.00', '<Sts>Booked</Sts>'), { body: bal('OPBD', '-5.00') + bal('CLBD', '0.00') })
+    .toString()
+    .replace('CRDT', 'crdt')
+    .replace(
+      '<BookgDt><Dt>2026-11-26</Dt></BookgDt>',
+      '<BookgDt>2026-11-26</BookgDt><AddtlNtryInf>a\u0001b</AddtlNtryInf>',
+    );
+  const { amounts, faults, statement, lines } = read(Buffer.from(`\n<?xml version="1.0"?>${file}\u001a`));
+  assert.deepEqual([amounts, faults, statement!.opening?.minor], [[500], [], -500]);
+  assert.deepEqual([lines[0]!.status, lines[0]!.bookingDay, lines[0]!.text], ['booked', '2026-11-26', 'a b']);
+  const wrong = entry('1.00', BOOKED).replace('</BookgDt>', '</BookgDt><ValDt><Dt>2026-02-30</Dt></ValDt>');
+  assert.match(read(camt(wrong)).notes.join(), /value day "2026-02-30"/);
+});
+
+test('OFX: amounts with groups, brackets or a minus behind are read, and money out without a minus is said', () => {
+  const list = (...amounts: string[]) =>
+    ofx(`<BANKTRANLIST>${amounts.map((amount) => transaction(amount)).join('')}</BANKTRANLIST>`);
+  assert.deepEqual(read(list('1 234.56', '(5.00)', '5.00-', 'R$ 1,00')).amounts, [123456, -500, -500, 100]);
+  assert.match(read(list('1,234')).faults.join(), /amount "1,234" cannot be read/);
+  const turned = (...amounts: string[]) =>
+    read(
+      Buffer.from(
+        list(...amounts)
+          .toString()
+          .replace('OTHER', 'DEBIT'),
+      ),
+    );
+  assert.match(turned('5.00').faults.join(), /is a DEBIT, but its amount has no minus/);
+  assert.match(turned('5.00', '-1.00').notes.join(), /is a DEBIT/);
+});
+
 test('CAMT: an entry outside of a statement is counted, and said', () => {
   const file = camt(entry('1.00', BOOKED))
     .toString()
@@ -131,6 +154,12 @@ test('MT940: blanks, missing parts, points and days of a 360-day year in :61: ar
     ['261120S8,00S103REF1', -800, 'S103', undefined],
     ['20261120C9,00NTRFNONREF', 900, 'NTRF', undefined],
     ['261120RC1,00NTRFNONREF', -100, 'NTRF', undefined],
+    ['261120D1.234,56NTRFNONREF', -123456, 'NTRF', undefined],
+    ['261120C1 234,56NTRFNONREF', 123456, 'NTRF', undefined],
+    ['261120c1,00NTRFNONREF', 100, 'NTRF', undefined],
+    ['202611201120C1,00NTRFNONREF', 100, 'NTRF', undefined],
+    ['2611200000C1,00NTRFNONREF', 100, 'NTRF', undefined],
+    ['261120C1,00TRFNONREF', 100, 'TRF', undefined],
   ] as const) {
     const { lines, amounts, faults } = read(mt940(`:61:${entry}`, ':86:words'));
     assert.deepEqual(faults, [], entry);
@@ -140,6 +169,56 @@ test('MT940: blanks, missing parts, points and days of a 360-day year in :61: ar
   const february = read(mt940(':61:1602300301DR6,00N024NONREF'));
   assert.deepEqual([february.lines[0]!.bookingDay, february.lines[0]!.valueDay], ['2016-03-01', undefined]);
   assert.match(february.notes.join(), /no value day "160230"/);
+});
+
+test('MT940: a day of a 360-day year that is alone or the booking day is the last of its month, with a note', () => {
+  for (const [entry, bookingDay, valueDay] of [
+    ['260230C6,00NTRF', '2026-02-28', undefined],
+    ['1602290230C6,00NTRF', '2016-02-29', '2016-02-29'],
+  ] as const) {
+    const { lines, faults, notes } = read(mt940(`:61:${entry}`));
+    assert.deepEqual([lines[0]?.bookingDay, lines[0]?.valueDay, faults], [bookingDay, valueDay, []], entry);
+    assert.match(notes.join(), /The calendar has no/);
+  }
+});
+
+test('MT940: a second opening balance in one message is another page of it', () => {
+  const [first, second] = readStatements(
+    mt940(
+      ':61:261120C10,00NTRF',
+      ':62M:C261120EUR10,00',
+      ':60M:C261120EUR10,00',
+      ':61:261121C1,00NTRF',
+      ':62F:C261121EUR11,00',
+    ),
+    'x',
+  ).statements;
+  assert.deepEqual([first!.faults, second!.faults], [[], []]);
+  assert.deepEqual(
+    [first!.closing?.minor, second!.opening?.minor, second!.closing?.minor],
+    [1000, 1000, 1100],
+  );
+});
+
+test('MT940, OFX and CAMT: the account and its one currency come from those that are known, if the file names none', () => {
+  const account = 'NL91ABNA0417164300';
+  const known = { account, accounts: [{ account, currency: 'SEK' }] };
+  for (const file of [
+    rows(':20:A', ':28C:1', ':61:261120C1,00NTRF'),
+    rows(':20:A', `:25:${account}`, ':28C:1', ':61:261120C1,00NTRF'),
+    Buffer.from(
+      ofx(`<BANKTRANLIST>${transaction('1.00')}</BANKTRANLIST>`)
+        .toString()
+        .replace(/<CURDEF>EUR<BANKACCTFROM>.*<\/BANKACCTFROM>/, ''),
+    ),
+  ]) {
+    const { lines, faults, statement } = read(file, known);
+    assert.deepEqual([faults, lines[0]?.currency, statement?.account.iban], [[], 'SEK', account]);
+  }
+  const camtFile = camt(entry('1.00', BOOKED))
+    .toString()
+    .replace(/<Acct>.*<\/Acct>/, '');
+  assert.equal(read(Buffer.from(camtFile), known).statement!.account.iban, account);
 });
 
 test('MT940: which of day, mark and amount cannot be read is said, with the piece', () => {
@@ -169,158 +248,4 @@ test('MT940: subfields behind a space, and several fields :86:', () => {
   const [first, second] = read(file).lines;
   assert.deepEqual([first!.text, first!.counterparty.name], ['Order 7\nGUTSCHRIFT', 'ANNA']);
   assert.equal(second!.text, 'one two');
-});
-
-test('CSV: a mark that differs from a minus is asked, and with it a minus turns the row', () => {
-  const file = rows(
-    'Date;Amount;D/C;Description;Currency',
-    '2026-11-02;100,00;C;a;EUR',
-    '2026-11-03;49,90;D;b;EUR',
-    '2026-11-04;-20,00;C;c;EUR',
-  );
-  assert.deepEqual(
-    read(file).questions.map(({ key }) => key),
-    ['sign'],
-  );
-  assert.deepEqual(read(file, chosen('sign=mark')).amounts, [10000, -4990, -2000]);
-});
-
-test('CSV: a column that is the running total of others is a balance and never an amount', () => {
-  const split = rows(
-    'Datum;Text;Belastung;Gutschrift;Betrag CHF',
-    '02.11.2026;A;;120,00;1120,00',
-    '03.11.2026;B;500,00;;620,00',
-    '04.11.2026;C;;5,00;625,00',
-  );
-  assert.deepEqual(read(split).amounts, [12000, -50000, 500]);
-  const signed = rows(
-    'Datum;Umsatz;Betrag in EUR;Text',
-    '04.11.2026;5,00;625,00;C',
-    '03.11.2026;-500,00;620,00;B',
-    '02.11.2026;120,00;1120,00;A',
-  );
-  assert.deepEqual(read(signed).amounts, [500, -50000, 12000]);
-  const wrong = read(split, chosen('day=Datum', 'amount=Betrag CHF', 'sign=signed'));
-  assert.equal(wrong.lines.length, 0);
-  assert.match(wrong.faults.join(), /"Betrag CHF" is the running total of "Belastung" and "Gutschrift"/);
-});
-
-test('CSV: a status that is not known is asked, and what moved no money is noted', () => {
-  const file = rows(
-    'Date;Amount;Status;Text;Currency',
-    '2026-11-02;100,00;Processed;a;EUR',
-    '2026-11-03;-49,90;Pending;b;EUR',
-    '2026-11-03;-1,00;Declined;c;EUR',
-  );
-  assert.deepEqual(
-    read(file).questions.map(({ key, words }) => [key, words]),
-    [['status', ['Processed']]],
-  );
-  const { lines, notes } = read(file, chosen('booked=Processed'));
-  assert.deepEqual(
-    lines.map(({ status }) => status),
-    ['booked', 'pending'],
-  );
-  assert.match(notes.join(), /1 with the status "Declined"/);
-});
-
-test('CSV: rows that go on with the row above are its parts or its text, and a footer is a note', () => {
-  const file = rows(
-    'Datum;Buchungstext;Einzelbetrag;Belastung;Gutschrift;Währung',
-    '02.11.2026;Sammelauftrag;;;300,00;CHF',
-    ';Muster RF18539007547034;100,00;;;CHF',
-    ';Beispiel RF35ORDER1002;200,00;;;CHF',
-    '03.11.2026;Miete;;500,00;;CHF',
-    ';November;;;;',
-    '',
-    'Disclaimer:',
-    'Nothing is guaranteed.',
-  );
-  const { lines, amounts, faults, notes } = read(file);
-  assert.deepEqual([amounts, faults], [[10000, 20000, -50000], []]);
-  assert.deepEqual(
-    lines.map(({ text }) => text),
-    ['Muster RF18539007547034', 'Beispiel RF35ORDER1002', 'Miete\nNovember'],
-  );
-  assert.deepEqual(lines[0]!.partOf, { minor: 30000, lines: 2 });
-  assert.match(notes.join(), /The last 2 rows are no lines of the account: "Disclaimer:"/);
-});
-
-test('CSV: words between rows, and a row inside of quotation marks, are faults', () => {
-  const between = rows(
-    'Date;Text;Amount;Currency',
-    '20.11.2026;a;-1,00;EUR',
-    'Something',
-    '21.11.2026;b;2,00;EUR',
-  );
-  assert.match(between && read(between).faults.join(), /"Something" cannot be read/);
-  const swallowed = rows(
-    'Date;Text;Amount;Currency',
-    '20.11.2026;"a;-1,00;EUR',
-    '21.11.2026;b;2,00;EUR',
-    '22.11.2026;c";-3,00;EUR',
-    '23.11.2026;d;4,00;EUR',
-  );
-  assert.match(read(swallowed).faults.join(), /stands inside quotation marks/);
-});
-
-test('CSV: names that are missing at the end of the row of names do not lose cells', () => {
-  const file = rows('Datum;Betrag;Währung', '20.11.2026;-1,00;EUR;Miete', '21.11.2026;2,00;EUR;Bestellung 7');
-  assert.deepEqual(
-    read(file).lines.map(({ text }) => text),
-    ['Miete', 'Bestellung 7'],
-  );
-});
-
-test('CSV: pending rows count in some balances, a fee may stand under its transfer, and one stray balance is a note', () => {
-  const names = 'Date;Status;Amount;Balance;Text;Currency';
-  const pending = rows(
-    names,
-    '2026-11-01;Completed;100,00;100,00;a;EUR',
-    '2026-11-02;Pending;-90,00;10,00;b;EUR',
-    '2026-11-03;Completed;50,00;60,00;c;EUR',
-  );
-  const counted = read(pending);
-  assert.deepEqual([counted.faults, counted.notes, counted.statement!.closing?.minor], [[], [], 15000]);
-  const fee = rows(
-    names,
-    '2026-11-01;Completed;100,00;100,00;a;EUR',
-    '2026-11-02;Completed;-50,00;48,00;transfer;EUR',
-    '2026-11-02;Completed;-2,00;98,00;fee;EUR',
-    '2026-11-03;Completed;1,00;49,00;c;EUR',
-  );
-  assert.deepEqual(read(fee).faults, []);
-  const many = Array.from(
-    { length: 12 },
-    (_, i) => `2026-11-${String(i + 1).padStart(2, '0')};Completed;1,00;${i === 5 ? 77 : i + 1},00;t${i};EUR`,
-  );
-  const stray = read(rows(names, ...many), chosen('sign=signed'));
-  assert.deepEqual(stray.faults, []);
-  assert.match(stray.notes.join(), /balance of this row is 77.00/);
-  const wrong = read(
-    rows(names, ...many.map((row) => row.replace(';1,00;', ';2,00;'))),
-    chosen('sign=signed'),
-  );
-  assert.match(wrong.faults.join(), /balance of this row/);
-});
-
-test('CSV: the one currency of the account, of its column or of a cell above is not asked for', () => {
-  const account = 'DE75512108001245126199';
-  const plain = ['Date;Text;Amount', '20.11.2026;a;-1,00'];
-  assert.deepEqual(
-    read(rows(...plain)).questions.map(({ key }) => key),
-    ['currency'],
-  );
-  const known = { account, accounts: [{ account: 'DE75 5121 0800 1245 1261 99', currency: 'SEK' }] };
-  assert.equal(read(rows(...plain), known).lines[0]!.currency, 'SEK');
-  const two = { account, accounts: [...known.accounts, { account, currency: 'EUR' }] };
-  assert.deepEqual(
-    read(rows(...plain), two).questions.map(({ key }) => key),
-    ['currency'],
-  );
-  assert.equal(read(rows('Currency:;="CHF"', '', ...plain)).lines[0]!.currency, 'CHF');
-  assert.equal(
-    read(rows('Datum;Text;Belastung CHF;Gutschrift CHF', '20.11.2026;a;1,00;')).lines[0]!.currency,
-    'CHF',
-  );
 });

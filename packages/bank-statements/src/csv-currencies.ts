@@ -1,0 +1,69 @@
+// Currencies as CSV files name them: in cells, behind the names of columns, and above the table.
+import type { CsvRow } from './csv-rows.ts';
+import { currencyCode } from './values.ts';
+
+/** Words and signs that stand for one currency. */
+const WORDS: Readonly<Record<string, string>> = {
+  ...{
+    '€': 'EUR',
+    euro: 'EUR',
+    euros: 'EUR',
+    euroa: 'EUR',
+    '£': 'GBP',
+    zł: 'PLN',
+    kč: 'CZK',
+    ft: 'HUF',
+    tl: 'TRY',
+    '₺': 'TRY',
+  },
+  ...{
+    円: 'JPY',
+    元: 'CNY',
+    人民币: 'CNY',
+    人民币元: 'CNY',
+    美元: 'USD',
+    欧元: 'EUR',
+    港币: 'HKD',
+    руб: 'RUB',
+    'руб.': 'RUB',
+    rur: 'RUB',
+  },
+};
+const UNIT = '[A-Z]{3}|[€£$₺]|[Ee][Uu][Rr][Oo][AaSs]?|[Zz]ł|[Kk]č|Ft|TL|円|元|人民币元?|руб\\.?';
+
+/** The code of a currency that a cell names; undefined for any other text. */
+export const csvCurrency = (text: string | undefined): string | undefined =>
+  currencyCode(text) ?? (text === undefined ? undefined : WORDS[text.trim().toLowerCase()]);
+
+/** A currency in a name: in brackets, behind "in", or at one end. */
+const IN_NAME = new RegExp(
+  `\\s*[([（](?:in |en |w |v )?(${UNIT})[)\\]）]|\\s+(?:in|en|im) (${UNIT})\\s*$|\\s(${UNIT})\\s*$|^([A-Z]{3})\\s`,
+);
+
+/** The currency that a name gives, as in `Betrag (EUR)`, `Umsatz in EUR`, `Débit euros`, `残高(円)` and `Saldo CHF`. */
+export function currencyInName(name: string): string | undefined {
+  const unit = IN_NAME.exec(name)
+    ?.slice(1)
+    .find((one) => one !== undefined);
+  return csvCurrency(unit);
+}
+
+/** The name without its currency. */
+export const withoutCurrency = (name: string): string =>
+  currencyInName(name) !== undefined || /[([][€£$][)\]]/.test(name) ? name.replace(IN_NAME, ' ') : name;
+
+/** Currencies that are told from other words in capital letters. */
+const USUAL =
+  'EUR|USD|GBP|CHF|PLN|CZK|HUF|SEK|NOK|DKK|ISK|RON|BGN|JPY|CNY|HKD|SGD|AUD|NZD|CAD|BRL|MXN|INR|RUB|UAH|ZAR|ILS|TRY';
+/** One that stands alone, beside a number, or between signs: `Saldo: CHF 12.50`, `0123 - EUR - Girokonto`, `:;euros`. */
+const ABOVE = new RegExp(`(?:^|[\\d:;,(\\-–/])\\s*(${USUAL})(?=\\s*(?:$|[\\d:;,)\\-–+/]))`, 'g');
+
+/** The only currency that is named above a table. */
+export function currencyAbove(preamble: readonly CsvRow[]): string | undefined {
+  const found = new Set(
+    preamble.flatMap(({ cells }) =>
+      cells.flatMap((cell) => csvCurrency(cell) ?? [...cell.matchAll(ABOVE)].map(([, code]) => code!)),
+    ),
+  );
+  return found.size === 1 ? [...found][0] : undefined;
+}
