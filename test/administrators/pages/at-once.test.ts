@@ -26,7 +26,7 @@ interface Sent {
   /** Fields of the copy with this index. */
   typed(index: number): Record<string, string>;
   button?: string;
-  /** How many may be taken at most. */
+  /** How many may be taken at most. A form that comes when another is done may be taken like any. */
   most: number;
 }
 
@@ -124,7 +124,12 @@ const CASES: { what: string; make(harness: Harness): Promise<Sent> }[] = [
         ...(part === 'password' && { password: NEW_PASSWORD, 'password-again': NEW_PASSWORD }),
         ...(secret && { code: codeOf(harness, { totpSecret: secret }) }),
       };
-      return { client, page, most: part === 'sessions' ? AT_ONCE : 1, typed: () => typed };
+      return {
+        client,
+        page,
+        most: part === 'password' || part === 'passkeys' ? 1 : AT_ONCE,
+        typed: () => typed,
+      };
     },
   })),
   {
