@@ -208,10 +208,10 @@ test('SQL stands only in queries.ts and *-queries.ts, in journal/ and in store/'
   );
 });
 
-test('only operate/config.ts reads the environment', () => {
+test('only operate/environment.ts reads the environment', () => {
   const pattern = /\bprocess\.env\b|\benv\b.*from 'node:process'/;
   assert.deepEqual(linesWith(sources, pattern), [
-    'src/operate/config.ts: export const environment: Environment = process.env;',
+    'src/operate/environment.ts: export const environment: Environment = process.env;',
   ]);
 });
 

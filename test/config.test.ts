@@ -9,10 +9,10 @@ import { DEVELOPMENT_KEY, keyDigest } from '../src/merchants/merchant.ts';
 import {
   ConfigurationError,
   configurationFile,
-  type Environment,
   parseConfiguration,
   readConfiguration,
 } from '../src/operate/config.ts';
+import type { Environment } from '../src/operate/environment.ts';
 import { LIVE_KEY, OTHER_KEY } from './support/harness.ts';
 
 const FILE = '/etc/counterfoil.yaml';

@@ -17,6 +17,7 @@ import { hostsFault } from '../store/connection-string.ts';
 import { type Installation, isDecisive, lineOf, type WhereWritten } from './checks/check.ts';
 import { READ_PLACE_CHECKS } from './checks/place-checks.ts';
 import { READ_CHECKS } from './checks/settings-checks.ts';
+import { type Environment, environment } from './environment.ts';
 import { explainIssue, explainSyntax, settingName } from './settings/config-fault.ts';
 import { metricsSchema } from './settings/operation.ts';
 import { placesOf } from './settings/places.ts';
@@ -47,32 +48,6 @@ export interface Configuration extends Omit<Settings, 'merchants' | 'rate_limits
 export class ConfigurationError extends Error {
   override readonly name = 'ConfigurationError';
 }
-
-/** The environment the program reads; every variable it knows. */
-export interface Environment {
-  COUNTERFOIL_CONFIG?: string | undefined;
-  COUNTERFOIL_STORAGE?: string | undefined;
-  COUNTERFOIL_RUN_BY?: string | undefined;
-  COUNTERFOIL_SECRETS_KEY?: string | undefined;
-  COUNTERFOIL_MAIL_PASSWORD?: string | undefined;
-  DATABASE_URL?: string | undefined;
-  /** Not `HOST`, which some shells set to the name of the machine. */
-  LISTEN_HOST?: string | undefined;
-  PORT?: string | undefined;
-  CONSOLE_HOST?: string | undefined;
-  CONSOLE_PORT?: string | undefined;
-  ADMIN_HOST?: string | undefined;
-  ADMIN_PORT?: string | undefined;
-  METRICS_HOST?: string | undefined;
-  METRICS_PORT?: string | undefined;
-  NO_COLOR?: string | undefined;
-  TERM?: string | undefined;
-  /** Node's own, which production refuses to weaken it by. */
-  NODE_OPTIONS?: string | undefined;
-  NODE_TLS_REJECT_UNAUTHORIZED?: string | undefined;
-}
-
-export const environment: Environment = process.env;
 
 /** Where the configuration is: `--config`, then `COUNTERFOIL_CONFIG`, then `counterfoil.yaml` here. */
 export function configurationFile(option: string | undefined, env: Environment = environment): string {

@@ -1,88 +1,125 @@
-// The command line: the list of commands, and how their failures are reported.
+// The command line: the list of commands, each loaded when it is asked for.
 import { type Command, CommanderError } from 'commander';
-import { CheckpointKeyLost } from '../../journal/checkpoint-signer.ts';
-import { SecretKeysUnfit } from '../../journal/keys/key-file.ts';
-import { harmlessText } from '../../lib/text.ts';
 import { VERSION } from '../../lib/version.ts';
-import { DatabaseError, StoreUnfit } from '../../store/database.ts';
-import { SchemaTooNew } from '../../store/migrate.ts';
-import { RestoreUnfinished, StorageExposed } from '../../store/open.ts';
-import { CarryUnfinished } from '../../store/unfinished-carry.ts';
-import { StartRefused } from '../checks/check.ts';
-import { ConfigurationError, EXIT_CONFIGURATION } from '../config.ts';
-import { Failure, shownPath } from './terminal.ts';
-import { completeHelp, newCommand, UsageError } from './usage.ts';
+import { completeHelp, newCommand } from './usage.ts';
 
-const EXIT_FAILURE = 1;
 const EXIT_USAGE = 2;
-/** What starting again does not fix, except a `StartRefused` that may pass. */
-const UNFIT = [
-  CheckpointKeyLost,
-  ConfigurationError,
-  StoreUnfit,
-  StartRefused,
-  StorageExposed,
-  SchemaTooNew,
-  CarryUnfinished,
-  RestoreUnfinished,
-  SecretKeysUnfit,
+
+type Listed = readonly [name: string, summary: string, load: () => Promise<Command>];
+
+/** Each command is loaded when it is asked for: the list of all needs none, and a short one nothing of the server. */
+const COMMANDS: readonly Listed[] = [
+  ['serve', 'run the service', async () => (await import('./serve.ts')).serveCommand()],
+  ['init', 'write a configuration for production', async () => (await import('./init.ts')).initCommand()],
+  [
+    'move',
+    'carry the store over, from SQLite to PostgreSQL or back',
+    async () => (await import('./move.ts')).moveCommand(),
+  ],
+  [
+    'migrate',
+    "bring the store's schema up to date (serve does so too)",
+    async () => (await import('./migrate.ts')).migrateCommand(),
+  ],
+  ['keys', 'API keys of merchants', async () => (await import('./keys.ts')).keysCommand()],
+  [
+    'merchants',
+    'merchants of the file, and those who registered',
+    async () => (await import('./merchants.ts')).merchantsCommand(),
+  ],
+  [
+    'invites',
+    'invitations to register as a merchant',
+    async () => (await import('./invites.ts')).invitesCommand(),
+  ],
+  [
+    'administrators',
+    'who may review payments and manage the rest',
+    async () => (await import('./administrators.ts')).administratorsCommand(),
+  ],
+  ['payments', 'look at payments', async () => (await import('./payments.ts')).paymentsCommand()],
+  [
+    'listen',
+    'forward test events to a server on this machine',
+    async () => (await import('./listen.ts')).listenCommand(),
+  ],
+  [
+    'trigger',
+    'make a test payment with an event of a type',
+    async () => (await import('./trigger.ts')).triggerCommand(),
+  ],
+  [
+    'requests',
+    'say what is known of one request',
+    async () => (await import('./requests.ts')).requestsCommand(),
+  ],
+  ['audit', 'the history and its proof', async () => (await import('./audit.ts')).auditCommand()],
+  [
+    'accept-clock',
+    "record that this machine's clock is right",
+    async () => (await import('./accept-clock.ts')).acceptClockCommand(),
+  ],
+  [
+    'doctor',
+    'look for what is wrong, and say how to fix it',
+    async () => (await import('./doctor.ts')).doctorCommand(),
+  ],
+  [
+    'erase',
+    'erase the personal data of payments for good',
+    async () => (await import('./erase.ts')).eraseCommand(),
+  ],
+  ['export', 'write payments as CSV or NDJSON', async () => (await import('./export.ts')).exportCommand()],
+  [
+    'backup',
+    'copy the store beside its server, and verify the copy',
+    async () => (await import('./backup.ts')).backupCommand(),
+  ],
+  [
+    'restore',
+    'put a backup in the place of the store',
+    async () => (await import('./restore.ts')).restoreCommand(),
+  ],
+  ['store', 'the file of a SQLite store', async () => (await import('./store-rescue.ts')).storeCommand()],
+  [
+    'webhooks',
+    'webhook endpoints of merchants',
+    async () => (await import('./webhooks.ts')).webhooksCommand(),
+  ],
+  ['mail', 'the server that letters leave by', async () => (await import('./mail.ts')).mailCommand()],
+  [
+    'secrets',
+    'the keys that no backup of the store holds',
+    async () => (await import('./secrets.ts')).secretsCommand(),
+  ],
+  [
+    'statements',
+    "the bank's statements, matched with payments",
+    async () => (await import('./statements.ts')).statementsCommand(),
+  ],
 ];
-
-/** What the system says no with, as a clause about the path that it is said of. */
-const SYSTEM_FAULTS: Readonly<Record<string, string>> = {
-  EACCES: 'this account may not read or write it',
-  EPERM: 'this account may not change it',
-  EROFS: 'its disk takes no writes',
-  ENOSPC: 'the disk is full',
-  EDQUOT: "this account's share of the disk is full",
-  ENOENT: 'it does not exist',
-  ENOTDIR: 'what its path names as a folder is a file',
-  EISDIR: 'it is a folder, not a file',
-};
-
-/** The commands by their names. Each is loaded when it is asked for: a short one does not wait for all that a server needs. */
-const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map([
-  ['serve', async () => (await import('./serve.ts')).serveCommand()],
-  ['init', async () => (await import('./init.ts')).initCommand()],
-  ['move', async () => (await import('./move.ts')).moveCommand()],
-  ['migrate', async () => (await import('./migrate.ts')).migrateCommand()],
-  ['keys', async () => (await import('./keys.ts')).keysCommand()],
-  ['merchants', async () => (await import('./merchants.ts')).merchantsCommand()],
-  ['invites', async () => (await import('./invites.ts')).invitesCommand()],
-  ['administrators', async () => (await import('./administrators.ts')).administratorsCommand()],
-  ['payments', async () => (await import('./payments.ts')).paymentsCommand()],
-  ['listen', async () => (await import('./listen.ts')).listenCommand()],
-  ['trigger', async () => (await import('./trigger.ts')).triggerCommand()],
-  ['requests', async () => (await import('./requests.ts')).requestsCommand()],
-  ['audit', async () => (await import('./audit.ts')).auditCommand()],
-  ['accept-clock', async () => (await import('./accept-clock.ts')).acceptClockCommand()],
-  ['doctor', async () => (await import('./doctor.ts')).doctorCommand()],
-  ['erase', async () => (await import('./erase.ts')).eraseCommand()],
-  ['export', async () => (await import('./export.ts')).exportCommand()],
-  ['backup', async () => (await import('./backup.ts')).backupCommand()],
-  ['restore', async () => (await import('./restore.ts')).restoreCommand()],
-  ['store', async () => (await import('./store-rescue.ts')).storeCommand()],
-  ['webhooks', async () => (await import('./webhooks.ts')).webhooksCommand()],
-  ['mail', async () => (await import('./mail.ts')).mailCommand()],
-  ['secrets', async () => (await import('./secrets.ts')).secretsCommand()],
-  ['statements', async () => (await import('./statements.ts')).statementsCommand()],
-]);
 
 /** Runs a command line (`process.argv`); sets the exit code: 0 ok, 1 failure, 2 usage, 78 configuration. */
 export async function run(argv: readonly string[]): Promise<void> {
-  const program = await commandLine(argv[2]);
+  const program = await commandLine((argv[2] === 'help' ? argv[3] : argv[2]) ?? '');
   // The reader of the output has closed it (`… | head`): that is no failure. A full disk is one, but a server goes on without the output.
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (!['EPIPE', 'EIO'].includes(error.code!)) process.exitCode = report(error);
+  process.stdout.on('error', async (error: NodeJS.ErrnoException) => {
+    if (!['EPIPE', 'EIO'].includes(error.code!)) process.exitCode = await exitCodeOf(error);
   });
   try {
     await program.parseAsync(argv);
   } catch (error) {
-    process.exitCode = report(error);
+    process.exitCode = await exitCodeOf(error);
   }
 }
 
-/** The command line with the command of a name; with all commands where no command has that name. */
+async function exitCodeOf(error: unknown): Promise<number> {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_USAGE; // commander has said it
+  const { report } = await import('./report.ts'); // a command that fails has loaded most of it
+  return report(error);
+}
+
+/** The command line with the command of a name; with a list of all where none has it, and with all of each where there is no name. */
 export async function commandLine(name?: string): Promise<Command> {
   const program = newCommand(
     'counterfoil',
@@ -98,63 +135,9 @@ export async function commandLine(name?: string): Promise<Command> {
   return program;
 }
 
-/** The command with a name. All commands if there is none with it: the help lists them, and a mistyped name gets the nearest one. */
-function wanted(name = ''): Promise<Command[]> {
-  if (name === '--version' || name === '-V') return Promise.resolve([]);
-  const loaders = COMMANDS.has(name) ? [COMMANDS.get(name)!] : [...COMMANDS.values()];
-  return Promise.all(loaders.map((load) => load()));
-}
-
-/** Prints what failed in one line and returns the exit code. */
-function report(error: unknown): number {
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_USAGE; // commander has said it
-  // What a server said stands in some messages.
-  console.error(`counterfoil: ${harmlessText(told(error) ?? defect(error))}`);
-  if (error instanceof UsageError) return EXIT_USAGE;
-  const mayPass = error instanceof StartRefused && error.mayPass;
-  return !mayPass && UNFIT.some((one) => error instanceof one) ? EXIT_CONFIGURATION : EXIT_FAILURE;
-}
-
-/** A defect in a line: what it is, and where in this program it came up. */
-function defect(error: unknown): string {
-  const { name, message, stack } = error instanceof Error ? error : new Error(String(error));
-  const place = /[^/\s]+\/[^/\s]+\.ts:\d+/.exec(stack?.slice(stack.indexOf('\n')) ?? '')?.[0];
-  const [first] = message.split('\n');
-  return `this is a defect of the program, please report it: ${name}: ${first}${place ? ` (${place})` : ''}`;
-}
-
-/** The line that tells an operator what failed; nothing for what no operator can fix. */
-function told(error: unknown): string | undefined {
-  if (UNFIT.some((one) => error instanceof one) || error instanceof Failure) return (error as Error).message;
-  if (error instanceof DatabaseError) {
-    // A name with several addresses fails with one error for each and no message of its own.
-    const inner = (error.cause as AggregateError | undefined)?.errors?.[0] as Error | undefined;
-    const line = `the database: ${error.message || inner?.message || 'cannot be reached'}`;
-    if (error.isMissing) return `${line}: see whether database_url names the right one, or make it`;
-    if (/connection slots|too many (clients|connections)/.test(line))
-      return `${line}: see "PostgreSQL is full" in docs/operating/runbook.md`;
-    if (error.failure === 'broken')
-      return `${line}: see "The database file is lost or broken" in docs/operating/runbook.md`;
-    const isAway = /\b(ECONNREFUSED|ENOTFOUND|ETIMEDOUT|EHOSTUNREACH)\b/.test(line);
-    return isAway
-      ? `${line}: see whether PostgreSQL runs there (pg_isready), and whether database_url names the right host`
-      : line;
-  }
-  const { code, syscall, port, setting, address, path, dest, message } = error as NodeJS.ErrnoException & {
-    port?: number;
-    setting?: string;
-    address?: string;
-    dest?: string;
-  };
-  if (code === undefined || syscall === undefined) return undefined;
-  if (code === 'EADDRINUSE')
-    return `port ${port} of ${address} is taken: stop what listens there (ss -ltnp shows it), or choose another with ${setting ? `${setting}: ` : 'PORT='}${port! + 1}`;
-  if (code === 'EACCES' && port !== undefined)
-    return `port ${port} may not be listened on by this account: choose one above 1023 with ${setting ?? 'PORT'}`;
-  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
-    return `host ${address ?? (error as { hostname?: string }).hostname} is no address of this machine`;
-  const fault = SYSTEM_FAULTS[code];
-  if (fault === undefined) return message;
-  const place = [path, dest].filter((one) => one !== undefined).map(shownPath);
-  return `${place.length > 0 ? `${place.join(' → ')}: ` : ''}${fault} (${code})`;
+/** What the list of commands needs of all, and a mistyped name for the nearest one, is in the table. */
+function wanted(name: string | undefined): Promise<Command[]> {
+  const found = COMMANDS.filter(([one]) => name === undefined || one === name);
+  if (found.length > 0) return Promise.all(found.map(([, , load]) => load()));
+  return Promise.resolve(COMMANDS.map(([one, summary]) => newCommand(one, summary, [])));
 }

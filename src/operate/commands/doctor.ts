@@ -23,13 +23,8 @@ import {
 } from '../checks/check.ts';
 import { advice, type Finding, Inspector, sentence, tally } from '../checks/inspector.ts';
 import { misplacedFiles } from '../checks/lost-store.ts';
-import {
-  type Configuration,
-  configurationFile,
-  environment,
-  installationOf,
-  readConfiguration,
-} from '../config.ts';
+import { type Configuration, configurationFile, installationOf, readConfiguration } from '../config.ts';
+import { environment } from '../environment.ts';
 import { mayColor, shownPath, styled } from './terminal.ts';
 import { CONFIG_OPTION, JSON_OPTION, newCommand } from './usage.ts';
 

@@ -19,13 +19,8 @@ import { KEY_PREFIX, keyDigest } from '../../merchants/merchant.ts';
 import { lineOf } from '../checks/check.ts';
 import { CHECKS } from '../checks/checks.ts';
 import type { Finding } from '../checks/inspector.ts';
-import {
-  ConfigurationError,
-  configurationFile,
-  environment,
-  parseConfiguration,
-  readConfiguration,
-} from '../config.ts';
+import { ConfigurationError, configurationFile, parseConfiguration, readConfiguration } from '../config.ts';
+import { environment } from '../environment.ts';
 import { inspect } from './doctor.ts';
 import { Failure, shownPath } from './terminal.ts';
 import { JSON_OPTION, newCommand } from './usage.ts';

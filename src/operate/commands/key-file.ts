@@ -30,7 +30,8 @@ import {
 } from 'yaml';
 import { monotonicMs } from '../../lib/time.ts';
 import { keyDigest } from '../../merchants/merchant.ts';
-import { environment, parseConfiguration } from '../config.ts';
+import { parseConfiguration } from '../config.ts';
+import { environment } from '../environment.ts';
 import { Failure, shownPath } from './terminal.ts';
 
 /** For how long another command may write the file, and how often it is looked whether it still does. */

@@ -15,7 +15,8 @@ import {
   type Mode,
 } from '../../merchants/merchant.ts';
 import { findMerchant } from '../../merchants/queries.ts';
-import { type Configuration, configurationFile, environment, readConfiguration } from '../config.ts';
+import { type Configuration, configurationFile, readConfiguration } from '../config.ts';
+import { environment } from '../environment.ts';
 import { parseExpiry } from './arguments.ts';
 import { canAsk, saysYes } from './ask.ts';
 import { addKeyToFile, UNFINISHED } from './key-file.ts';

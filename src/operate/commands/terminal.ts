@@ -4,7 +4,7 @@ import { constants } from 'node:os';
 import type { Logger } from '../../lib/log.ts';
 import { momentsIn } from '../../lib/moments.ts';
 import { monotonicMs, systemClock } from '../../lib/time.ts';
-import { environment } from '../config.ts';
+import { environment } from '../environment.ts';
 
 /** A command's own failure, reported in one line; exit code 1. */
 export class Failure extends Error {
