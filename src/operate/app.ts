@@ -1,5 +1,4 @@
 // The whole service without a port: every surface that a site serves, wired from what it is given.
-import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { FailureTally } from '../administrators/failure-tally.ts';
 import type { Cost } from '../administrators/password.ts';
@@ -26,7 +25,6 @@ import {
 } from '../merchants/registration/registration.ts';
 import type { EventStreams } from '../payments/events/streams.ts';
 import type { Offer } from '../payments/methods/offer.ts';
-import type { PaymentTerms } from '../payments/pay-by.ts';
 import { countCreated } from '../payments/queries.ts';
 import type { Waits } from '../payments/waits.ts';
 import type { ReviewFigures } from '../review/figures.ts';
@@ -39,9 +37,8 @@ import { healthDescription } from '../web/health-openapi.ts';
 import { withServer } from '../web/openapi.ts';
 import { openApiDocument } from '../web/openapi-document.ts';
 import { addRootFiles } from '../web/pages/root-files.ts';
-import type { RateLimits } from '../web/rate-limit.ts';
 import type { Refuse } from '../web/refused-keys.ts';
-import { addSecurityText, type SecurityContact } from '../web/security-text.ts';
+import { addSecurityText } from '../web/security-text.ts';
 import { createShell, type ShellParts } from '../web/shell.ts';
 import type { AddressRules } from '../webhooks/addresses.ts';
 import { isSignedFor } from '../webhooks/received.ts';
@@ -54,12 +51,13 @@ import type { Mail } from './mail.ts';
 import { type ConsoleSettings, consolePages } from './pages/console.ts';
 import { consoleRoutes, type RoomParts } from './rooms.ts';
 import { isSecure, originsOf, type Places, type Site } from './settings/places.ts';
+import type { SurfaceSettings } from './surface-settings.ts';
 import { v1, v1Description } from './v1.ts';
 
 /** The health page waits no longer for the service's own addresses to answer. */
 const PROBE_DEADLINE_MS = 2 * SECOND_MS;
 
-export interface AppParts extends Pick<ShellParts, 'answerMs'> {
+interface AppParts extends SurfaceSettings, Pick<ShellParts, 'answerMs'> {
   database: Database;
   journal: Journal;
   clock: Clock;
@@ -81,35 +79,12 @@ export interface AppParts extends Pick<ShellParts, 'answerMs'> {
   passwordCost?: Cost | undefined;
   /** Where webhooks may be sent. */
   webhookRules: AddressRules;
-  terms: PaymentTerms;
-  httpsOnly: boolean;
-  timeZone: string;
-  /** The private directory. */
-  storage: string;
   /** What the health page looks at. */
   installation: Installation;
-  /** Minor units by currency above which a second administrator must confirm. */
-  fourEyesAbove: Readonly<Record<string, number>>;
-  /** What the bookkeeper writes before references. */
-  prefixes: readonly string[];
-  limits: Checkout['limits'];
-  registration: Pick<RegistrationSettings, 'mode' | 'contact' | 'limits'>;
-  /** How many forms of signing in to the console one network address may send in 15 minutes. */
-  signInForms: number;
-  /** How often each key may call; null where that is not limited. */
-  rateLimits: RateLimits | null;
   /** What refuses keys and tokens: one for all sites, which count together. */
   refuse: Refuse;
-  /** The fields of security.txt, or null. */
-  security: SecurityContact | null;
   /** Logs and counts an unexpected error of ours. */
   defect: Defect;
-  /** What the log holds of an address. */
-  loggedAddress(ip: string): string;
-  /** Addresses and networks whose X-Forwarded-For is believed. */
-  trustProxy: readonly string[];
-  /** Who may speak plain HTTP, where https alone is promised and a proxy speaks it; undefined where all may. */
-  mayComePlain: ((socket: Socket) => boolean) | undefined;
 }
 
 /** Builds what one site serves, below the paths of its base URLs, on the server that `server` makes for it. */

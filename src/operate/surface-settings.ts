@@ -4,7 +4,6 @@ import { newSecret } from '../lib/secrets.ts';
 import type { PaymentTerms } from '../payments/pay-by.ts';
 import { addressForLog } from '../web/network.ts';
 import { plainPeers } from '../web/plain-peers.ts';
-import type { AppParts } from './app.ts';
 import type { Configuration } from './config.ts';
 
 /** What a new payment takes from the configuration. */
@@ -15,26 +14,8 @@ export const termsOf = (configuration: Configuration): PaymentTerms => ({
   graceDays: configuration.pay_by_grace_days,
 });
 
-type SurfaceSettings = Pick<
-  AppParts,
-  | 'terms'
-  | 'httpsOnly'
-  | 'timeZone'
-  | 'storage'
-  | 'fourEyesAbove'
-  | 'prefixes'
-  | 'signInForms'
-  | 'limits'
-  | 'rateLimits'
-  | 'registration'
-  | 'security'
-  | 'loggedAddress'
-  | 'trustProxy'
-  | 'mayComePlain'
->;
-
 /** The settings that surfaces go by. */
-export function surfaceSettings(configuration: Configuration): SurfaceSettings {
+export function surfaceSettings(configuration: Configuration) {
   const { registration, rate_limits, trust_proxy } = configuration;
   const httpsOnly = configuration.environment === 'production';
   return {
@@ -42,8 +23,11 @@ export function surfaceSettings(configuration: Configuration): SurfaceSettings {
     httpsOnly,
     timeZone: configuration.time_zone,
     storage: configuration.storage,
+    /** Minor units by currency above which a second administrator must confirm. */
     fourEyesAbove: configuration.review.four_eyes_above,
+    /** What the bookkeeper writes before references. */
     prefixes: configuration.statements.prefixes,
+    /** How many forms of signing in to the console one network address may send in 15 minutes. */
     signInForms: configuration.sign_in_forms_per_address,
     limits: {
       perPayment: configuration.checkout_forms_per_payment,
@@ -58,6 +42,9 @@ export function surfaceSettings(configuration: Configuration): SurfaceSettings {
     security: configuration.security,
     loggedAddress: addressForLog(configuration.log_addresses, newSecret('')),
     trustProxy: trust_proxy,
+    /** Who may speak plain HTTP, where https alone is promised and a proxy speaks it; undefined where all may. */
     mayComePlain: httpsOnly && !configuration.tls ? plainPeers(trust_proxy) : undefined,
   };
 }
+
+export type SurfaceSettings = ReturnType<typeof surfaceSettings>;

@@ -8,7 +8,7 @@ import { dayBounds, HOUR_MS } from '../lib/time.ts';
 import { expireDuePayment } from '../payments/expire.ts';
 import type { Payment } from '../payments/payment.ts';
 import { actOn, refuseOtherStatus, refuseOtherVersion, withAct } from './act.ts';
-import { type Parsed, parse, REMARKS } from './review.ts';
+import { type Fields, type Parsed, parse, REMARKS } from './review.ts';
 
 /** No time zone is further ahead of UTC. A day has begun somewhere this long before it begins in UTC. */
 const ZONE_AHEAD_MS = 14 * HOUR_MS;
@@ -32,17 +32,11 @@ export const receivedMoneySchema = z.strictObject(
   'Must be an object.',
 );
 
-interface ReceivedMoney {
-  /** In minor units of the payment's currency. */
+/** `amount_minor` is in minor units of the payment's currency. `line` (`lin_…`) is the bank line that it stands on. */
+type ReceivedMoney = Omit<Fields<typeof receivedMoneySchema>, 'amount'> & {
   amount_minor: number;
-  /** `2026-11-20`. */
-  received_on: string;
-  bank_reference: string | null;
-  note: string | null;
-  version: number | null;
-  /** `lin_…`: the bank line that it stands on. */
   line?: string;
-}
+};
 
 /** Reads a record of money in `currency` out of a JSON object. `now` in milliseconds since 1970: no later day is taken. */
 export function parseReceivedMoney(
@@ -52,24 +46,16 @@ export function parseReceivedMoney(
 ): Parsed<ReceivedMoney> {
   const inexact = values.amount === INEXACT;
   const amount = typeof values.amount === 'number' ? parseAmount(values.amount, currency) : { minor: 0 };
-  const parsed = parse(
-    receivedMoneySchema,
-    inexact ? { ...values, amount: 0 } : values,
-    ({ received_on, bank_reference, note, version }) => ({
-      amount_minor: 'minor' in amount ? amount.minor : 0,
-      received_on,
-      bank_reference: bank_reference ?? null,
-      note: note ?? null,
-      version: version ?? null,
-    }),
-  );
+  const parsed = parse(receivedMoneySchema, inexact ? { ...values, amount: 0 } : values);
   const faults = 'faults' in parsed ? parsed.faults : {};
   if (inexact) faults.amount = INEXACT_AMOUNT;
   else if ('fault' in amount) faults.amount = amount.fault;
   const { received_on } = values;
   const day = typeof received_on === 'string' ? dayBounds(received_on, 'UTC') : undefined;
   if (day && day.from - ZONE_AHEAD_MS > now) faults.received_on = 'Must not be a day in the future.';
-  return 'value' in parsed && Object.keys(faults).length === 0 ? parsed : { faults };
+  if ('faults' in parsed || !('minor' in amount) || Object.keys(faults).length > 0) return { faults };
+  const { amount: _, ...fields } = parsed.value;
+  return { value: { ...fields, amount_minor: amount.minor } };
 }
 
 /**

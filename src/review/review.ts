@@ -240,76 +240,50 @@ export const rejectionSchema = z.strictObject(
   'Must be an object.',
 );
 
-/** The body of a rejection that a developer tries out. `parseTriedRejection` reads one. */
+/** The body of a rejection that a developer tries out. `parse` reads one. */
 export const triedRejectionSchema = rejectionSchema
   .pick({ message: true })
   .extend({ reason: optional(rejectionSchema.shape.reason) });
 
 const noteSchema = z.object({ note: text(NOTE_MAXIMUM, { multiline: true }) });
 
-export interface Approval {
-  note: string | null;
-  bank_reference: string | null;
-  version: number | null;
-}
-
-export interface Rejection {
-  reason: RejectReason;
-  note: string | null;
-  message: string | null;
-  version: number | null;
-}
+/** The fields of a schema, each null where it is left out. */
+export type Fields<S extends z.ZodObject> = {
+  [Name in keyof z.output<S>]-?: undefined extends z.output<S>[Name]
+    ? Exclude<z.output<S>[Name], undefined> | null
+    : z.output<S>[Name];
+};
+export type Approval = Fields<typeof approvalSchema>;
+export type Rejection = Fields<typeof rejectionSchema>;
 
 /** A value, or what is wrong with each field. */
 export type Parsed<T> = { value: T } | { faults: ErrorDetails };
 
-/** Reads an approval out of a JSON object or of a form's fields. Text is trimmed; empty text counts as left out. */
-export function parseApproval(values: Record<string, unknown>): Parsed<Approval> {
-  return parse(approvalSchema, values, ({ note, bank_reference, version }) => ({
-    note: note ?? null,
-    bank_reference: bank_reference ?? null,
-    version: version ?? null,
-  }));
-}
+export const parseApproval = (values: Record<string, unknown>): Parsed<Approval> =>
+  parse(approvalSchema, values);
 
-/** Reads a rejection likewise. */
-export function parseRejection(values: Record<string, unknown>): Parsed<Rejection> {
-  return parse(rejectionSchema, values, ({ reason, note, message, version }) => ({
-    reason,
-    note: note ?? null,
-    message: message ?? null,
-    version: version ?? null,
-  }));
-}
-
-/** Parses a rejection in test mode; its reason is `other` if undefined. */
-export function parseTriedRejection(
-  values: Record<string, unknown>,
-): Parsed<Pick<Rejection, 'reason' | 'message'>> {
-  return parse(triedRejectionSchema, values, ({ reason, message }) => ({
-    reason: reason ?? 'other',
-    message: message ?? null,
-  }));
-}
+export const parseRejection = (values: Record<string, unknown>): Parsed<Rejection> =>
+  parse(rejectionSchema, values);
 
 /** Reads a note of its own, which must say something. */
 export function parseNote(values: Record<string, unknown>): Parsed<string> {
-  const parsed = parse(noteSchema, values, ({ note }) => note ?? '');
-  return 'value' in parsed && parsed.value === '' ? { faults: { note: 'Must not be empty.' } } : parsed;
+  const parsed = parse(noteSchema, values);
+  if ('faults' in parsed) return parsed;
+  const { note } = parsed.value;
+  return note === null ? { faults: { note: 'Must not be empty.' } } : { value: note };
 }
 
-/** Reads the fields of a JSON object or a form by a schema. */
-export function parse<S extends z.ZodType, T>(
-  schema: S,
-  values: Record<string, unknown>,
-  shape: (data: z.output<S>) => T,
-): Parsed<T> {
+/** Reads the fields of a JSON object or of a form by a schema. Text is trimmed; empty text counts as left out. */
+export function parse<S extends z.ZodObject>(schema: S, values: Record<string, unknown>): Parsed<Fields<S>> {
   const faults: ErrorDetails = Object.create(null); // names come from outside: none may be inherited
   refuseCardFields(values, faults);
   const parsed = schema.safeParse(Object.fromEntries(Object.entries(values).map(asTyped)));
   // A misspelt `version` would disable the guard of a decision that cannot be undone.
   addSchemaFaults(faults, parsed.error);
-  return parsed.success && Object.keys(faults).length === 0 ? { value: shape(parsed.data) } : { faults };
+  if (!parsed.success || Object.keys(faults).length > 0) return { faults };
+  const data: Record<string, unknown> = parsed.data;
+  const fields = Object.keys(schema.shape).map((name) => [name, data[name] ?? null]);
+  return { value: Object.fromEntries(fields) as Fields<S> };
 }
 
 /** A field as a form or JSON gave it: line breaks as line feeds, and what a form has for a number and for nothing. */

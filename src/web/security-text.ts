@@ -10,7 +10,7 @@ const SECURITY_TEXT_PATH = '/.well-known/security.txt';
 const VALID_DAYS = 180;
 
 /** What the file says: an e-mail address, phone number or https URL; the address of a policy; language tags. */
-export interface SecurityContact {
+interface SecurityContact {
   contact: string;
   policy?: string | undefined;
   languages: readonly string[];

@@ -13,10 +13,10 @@ interface SealedSecret {
 }
 
 /** Every secret of the store. Throws `DatabaseError`. */
-export async function sealedSecrets(database: Reader): Promise<SealedSecret[]> {
-  const apps = await totpSecrets(database);
-  return [...apps.map(({ email, key }) => ({ holder: email, key })), ...(await webhookSecrets(database))];
-}
+export const sealedSecrets = async (database: Reader): Promise<SealedSecret[]> => [
+  ...(await totpSecrets(database)),
+  ...(await webhookSecrets(database)),
+];
 
 /**
  * Seals every secret with the ring's current key. Returns how many rows it changed, and the holders of rows that it skipped because they
@@ -29,7 +29,7 @@ export async function resealSecrets(
 ): Promise<{ sealed: number; left: string[] }> {
   const apps = await resealTotpSecrets(database, journal, ring);
   const webhooks = await resealWebhookSecrets(database, journal, ring);
-  return { sealed: apps.sealed + webhooks.sealed, left: [...apps.left, ...webhooks.left] };
+  return { sealed: apps.done.length + webhooks.done.length, left: [...apps.left, ...webhooks.left] };
 }
 
 /**
@@ -43,5 +43,5 @@ export async function clearSecrets(
 ): Promise<{ apps: string[]; endpoints: string[]; left: string[] }> {
   const apps = await clearTotpSecrets(database, journal, lost);
   const webhooks = await clearWebhookSecrets(database, journal, lost);
-  return { apps: apps.cleared, endpoints: webhooks.cleared, left: [...apps.left, ...webhooks.left] };
+  return { apps: apps.done, endpoints: webhooks.done, left: [...apps.left, ...webhooks.left] };
 }

@@ -6,7 +6,7 @@ import { type PaymentRoutes, paymentAnswerSchema } from '../../payments/api/paym
 import { isPaymentId } from '../../payments/payment.ts';
 import { paymentNotFound } from '../../payments/transition.ts';
 import { type ApiEndpoint, endpoint } from '../../web/endpoint.ts';
-import { parseTriedRejection, type Rejection, triedRejectionSchema } from '../review.ts';
+import { parse, type Rejection, triedRejectionSchema } from '../review.ts';
 import { TRIALS, type Trial, type TryOut, tryOut } from '../try-out.ts';
 
 const NAMES: Record<Trial, readonly [operationId: string, summary: string, done: string]> = {
@@ -64,9 +64,9 @@ export const trialEndpoints = ({ checkoutBaseUrl }: PaymentRoutes, once: AnswerO
     });
   });
 
-/** How a payment is rejected. Throws `validation_failed`. */
+/** How a payment is rejected; the default of its reason is `other`. Throws `validation_failed`. */
 function rejectionIn(values: Record<string, unknown>): Pick<Rejection, 'reason' | 'message'> {
-  const parsed = parseTriedRejection(values);
+  const parsed = parse(triedRejectionSchema, values);
   if ('faults' in parsed) throw validationFailed(parsed.faults);
-  return parsed.value;
+  return { ...parsed.value, reason: parsed.value.reason ?? 'other' };
 }
