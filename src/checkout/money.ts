@@ -6,7 +6,7 @@ import { arrivalsOf, decisionOf, returnsOf, sumOf } from '../review/review.ts';
 import type { Key } from '../web/markup/languages.ts';
 import { type PaymentSubject, type ShownStatus, shownStatus } from './parts.ts';
 
-/** What is known of the money. `announced`: the customer said that they had sent it. `returned`: all that arrived went back. */
+/** What is known of the money. `announced`: the customer said that they had sent it. `returned`: all that arrived went back, or more. */
 export const KNOWN = ['nothing', 'announced', 'part', 'all', 'more', 'returned'] as const;
 type Known = (typeof KNOWN)[number];
 
@@ -108,7 +108,7 @@ export function moneyKnown(payment: Payment): MoneyKnown {
   }
 
   function knownOf(): Known {
-    if (arrived > 0 && received === 0) return 'returned';
+    if (received === 0 && (arrived > 0 || back > 0)) return 'returned';
     if (received === 0) return payment.announced_at === null ? 'nothing' : 'announced';
     if (received === payment.amount_minor) return 'all';
     return received < payment.amount_minor ? 'part' : 'more';

@@ -101,6 +101,13 @@ const FIND = 'Return {arrived}, or find out what it is for.';
 export const MATRIX = [
   {
     kind: 'went_out',
+    when: { money: ['out'], amount: ['currency'] },
+    says: '{arrived} went out with the reference of this payment, which is in another currency.',
+    act: 'Note on the payment what went back, and ignore the line with a reason.',
+    gives: { level: 'possible', button: 'none', page: 'same' },
+  },
+  {
+    kind: 'went_out',
     when: { money: ['out'], came: ['approved', 'rejected', 'cancelled', 'expired'] },
     says: '{arrived} went out with the reference of this payment.',
     act: 'Match it, so that the payment says what went back. If you did not return it yourself, tell the merchant.',

@@ -40,6 +40,7 @@ const CELLS = all('came').flatMap((came): MatrixCell[] => {
   return hands.flatMap((hand) => [
     { ...BASE, came, hand },
     { ...BASE, came, hand, money: 'out' },
+    { ...BASE, came, hand, money: 'out', amount: 'currency' },
     ...keys('amount').map((amount) => ({ ...BASE, came, hand, amount })),
     ...keys('beside').map(
       (beside) => ({ ...BASE, came, hand, beside, by: beside === 'alike' ? 'named' : BASE.by }) as const,
@@ -214,8 +215,8 @@ const isSame = (asked: number) => (asked / 2000) % 2 === 0;
 /** What is known to have arrived once the button was pressed, hundredths. */
 function arrivedAfter({ cell, byHand, earlier, line, asked }: Made): number {
   const { hand, came } = cell;
-  if (cell.money === 'out') return Math.max(0, earlier + byHand - line);
   if (rowOf(cell).button === 'none') return earlier + byHand;
+  if (cell.money === 'out') return Math.max(0, earlier + byHand - line);
   const isShown = hand === 'same' || came === 'approved' || (hand === 'like' && isSame(asked));
   return (cell.beside === 'again' ? 0 : earlier) + line + (isShown ? 0 : byHand);
 }
@@ -255,10 +256,13 @@ async function clear(some: readonly Made[]): Promise<void> {
   await books.bring(entries.filter(({ currency }) => currency !== 'CHF'));
   if (foreign.length > 0) await books.bring(foreign, { currency: 'CHF' });
   for (const { cell, bank, id } of some) {
-    const proposals: { payment_id: string; case: string; level: string }[] = books.line(bank).proposals;
+    const proposals: Record<'payment_id' | 'case' | 'level' | 'sentence', string>[] =
+      books.line(bank).proposals;
     const proposal = proposals.find(({ payment_id }) => payment_id === id);
     const { kind, level } = rowOf(cell);
     assert.equal(proposal?.case, kind, JSON.stringify(cell));
+    const said = proposal.sentence.split(/(?<=\w\.) /);
+    assert.equal(new Set(said).size, said.length, `said twice: ${proposal.sentence}`);
     if (level !== 'evidence') assert.equal(proposal?.level, level, JSON.stringify(cell));
   }
   const before = await inTurn(some, async ({ id, cell }) =>
