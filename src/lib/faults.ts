@@ -50,6 +50,21 @@ export function optional<S extends z.ZodType>(schema: S) {
   return z.preprocess((value) => (isNothing(value) ? null : value), schema.nullish()).optional();
 }
 
+/** The fields of a schema, each null where it is left out. */
+export type Whole<S extends z.ZodObject> = {
+  [Name in keyof z.output<S>]-?: undefined extends z.output<S>[Name]
+    ? Exclude<z.output<S>[Name], undefined> | null
+    : z.output<S>[Name];
+};
+
+/** Completes what a schema has parsed with null for each field that is left out. */
+export function whole<S extends z.ZodObject>(schema: S, parsed: object): Whole<S> {
+  const values = parsed as Record<string, unknown>;
+  return Object.fromEntries(
+    Object.keys(schema.shape).map((name) => [name, values[name] ?? null]),
+  ) as Whole<S>;
+}
+
 /** What an object holds by its schema. Throws `validation_failed` with every fault. */
 export function parsedBy<S extends z.ZodType>(schema: S, values: Record<string, unknown>): z.output<S> {
   const parsed = schema.safeParse(values);

@@ -21,23 +21,18 @@ export function createPayment(
 ): Payment {
   const { now } = transaction;
   const { merchant, key } = caller;
-  const expires_at = now + (request.expires_in ?? terms.lifetimeS) * SECOND_MS;
+  const { expires_in, customer, metadata, ...values } = request;
+  const expires_at = now + (expires_in ?? terms.lifetimeS) * SECOND_MS;
   const payment: Payment = {
     ...PAYMENTS.nulls,
     id: timeOrderedId(PAYMENT_ID_PREFIX, now),
     merchant_id: merchant.id,
     mode: key.mode,
-    amount_minor: request.amount_minor,
-    currency: request.currency,
     status: 'pending',
     merchant_name: merchant.name,
-    merchant_reference: request.merchant_reference,
-    description: request.description,
-    return_url: request.return_url,
-    cancel_url: request.cancel_url,
-    customer: request.customer && JSON.stringify(request.customer),
-    metadata: request.metadata && JSON.stringify(request.metadata),
-    locale: request.locale,
+    ...values,
+    customer: customer && JSON.stringify(customer),
+    metadata: metadata && JSON.stringify(metadata),
     salt: newSalt(),
     version: 1,
     created_at: now,

@@ -10,6 +10,8 @@ import {
   refuseCardFields,
   saysNothing,
   soundText,
+  type Whole,
+  whole,
 } from '../lib/faults.ts';
 import { INEXACT } from '../lib/json.ts';
 import { INEXACT_AMOUNT, isCurrency, parseAmount } from '../lib/money.ts';
@@ -116,20 +118,15 @@ export const paymentRequestSchema = z.object(
 );
 const strictSchema = paymentRequestSchema.extend({ customer: optional(customerSchema.strict()) }).strict();
 
-/** A checked request: text as it was sent, URLs as the URL standard serialises them, the amount in minor units. */
-export interface PaymentRequest {
+/**
+ * A checked request: text as it was sent, URLs as the URL standard serialises them, the amount in minor units, the language tag in the
+ * case that BCP 47 recommends.
+ */
+export type PaymentRequest = Omit<Whole<typeof paymentRequestSchema>, 'amount' | 'currency' | 'customer'> & {
   amount_minor: number;
   currency: string;
-  merchant_reference: string | null;
-  description: string | null;
-  return_url: string | null;
-  cancel_url: string | null;
-  customer: { name: string | null; email: string | null; phone: string | null } | null;
-  metadata: Record<string, unknown> | null;
-  /** In the case that BCP 47 recommends. */
-  locale: string | null;
-  expires_in: number | null;
-}
+  customer: Whole<typeof customerSchema> | null;
+};
 
 /**
  * Checks a parsed body. `strict` refuses fields it does not know (`Prefer: handling=strict`, RFC 7240); `httpsOnly` refuses
@@ -175,25 +172,27 @@ export function parsePaymentRequest(
   refuseCardFields(fields, faults);
 
   if (Object.keys(faults).length > 0 || !parsed.success) throw validationFailed(faults);
-  const { customer, ...rest } = parsed.data;
+  const {
+    amount: _,
+    customer,
+    return_url,
+    cancel_url,
+    locale,
+    ...rest
+  } = whole(paymentRequestSchema, parsed.data);
   return {
+    ...rest,
     amount_minor,
     currency,
-    merchant_reference: rest.merchant_reference ?? null,
-    description: rest.description ?? null,
-    return_url: serialised(rest.return_url),
-    cancel_url: serialised(rest.cancel_url),
-    customer: customer
-      ? { name: customer.name ?? null, email: customer.email ?? null, phone: customer.phone ?? null }
-      : null,
-    metadata: rest.metadata ?? null,
-    locale: rest.locale ? languageTag(rest.locale)! : null,
-    expires_in: rest.expires_in ?? null,
+    return_url: serialised(return_url),
+    cancel_url: serialised(cancel_url),
+    customer: customer && whole(customerSchema, customer),
+    locale: locale && languageTag(locale)!,
   };
 }
 
 /** A checked address as the URL standard serialises it (WHATWG URL, section 4.5), so that every reader sees the same host. */
-function serialised(url: string | null | undefined): string | null {
+function serialised(url: string | null): string | null {
   return url ? new URL(url).href : null;
 }
 

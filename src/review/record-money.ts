@@ -2,13 +2,14 @@
 import { z } from 'zod';
 import type { Principal } from '../administrators/administrator.ts';
 import type { Transaction } from '../journal/transaction.ts';
+import type { Whole } from '../lib/faults.ts';
 import { INEXACT } from '../lib/json.ts';
 import { INEXACT_AMOUNT, parseAmount } from '../lib/money.ts';
 import { dayBounds, HOUR_MS } from '../lib/time.ts';
 import { expireDuePayment } from '../payments/expire.ts';
 import type { Payment } from '../payments/payment.ts';
 import { actOn, refuseOtherStatus, refuseOtherVersion, withAct } from './act.ts';
-import { type Fields, type Parsed, parse, REMARKS } from './review.ts';
+import { type Parsed, parse, REMARKS } from './review.ts';
 
 /** No time zone is further ahead of UTC. A day has begun somewhere this long before it begins in UTC. */
 const ZONE_AHEAD_MS = 14 * HOUR_MS;
@@ -33,7 +34,7 @@ export const receivedMoneySchema = z.strictObject(
 );
 
 /** `amount_minor` is in minor units of the payment's currency. `line` (`lin_…`) is the bank line that it stands on. */
-type ReceivedMoney = Omit<Fields<typeof receivedMoneySchema>, 'amount'> & {
+type ReceivedMoney = Omit<Whole<typeof receivedMoneySchema>, 'amount'> & {
   amount_minor: number;
   line?: string;
 };

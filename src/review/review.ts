@@ -2,7 +2,15 @@
 import { z } from 'zod';
 import { holdsCardNumber } from '../lib/card-number.ts';
 import type { ErrorDetails } from '../lib/errors.ts';
-import { addSchemaFaults, NUMBERED, optional, refuseCardFields, soundText } from '../lib/faults.ts';
+import {
+  addSchemaFaults,
+  NUMBERED,
+  optional,
+  refuseCardFields,
+  soundText,
+  type Whole,
+  whole,
+} from '../lib/faults.ts';
 import { phrase } from '../lib/phrases.ts';
 import { textFault, trimmedText } from '../lib/text.ts';
 import type { Payment, StatusReason } from '../payments/payment.ts';
@@ -247,14 +255,8 @@ export const triedRejectionSchema = rejectionSchema
 
 const noteSchema = z.object({ note: text(NOTE_MAXIMUM, { multiline: true }) });
 
-/** The fields of a schema, each null where it is left out. */
-export type Fields<S extends z.ZodObject> = {
-  [Name in keyof z.output<S>]-?: undefined extends z.output<S>[Name]
-    ? Exclude<z.output<S>[Name], undefined> | null
-    : z.output<S>[Name];
-};
-export type Approval = Fields<typeof approvalSchema>;
-export type Rejection = Fields<typeof rejectionSchema>;
+export type Approval = Whole<typeof approvalSchema>;
+export type Rejection = Whole<typeof rejectionSchema>;
 
 /** A value, or what is wrong with each field. */
 export type Parsed<T> = { value: T } | { faults: ErrorDetails };
@@ -274,16 +276,14 @@ export function parseNote(values: Record<string, unknown>): Parsed<string> {
 }
 
 /** Reads the fields of a JSON object or of a form by a schema. Text is trimmed; empty text counts as left out. */
-export function parse<S extends z.ZodObject>(schema: S, values: Record<string, unknown>): Parsed<Fields<S>> {
+export function parse<S extends z.ZodObject>(schema: S, values: Record<string, unknown>): Parsed<Whole<S>> {
   const faults: ErrorDetails = Object.create(null); // names come from outside: none may be inherited
   refuseCardFields(values, faults);
   const parsed = schema.safeParse(Object.fromEntries(Object.entries(values).map(asTyped)));
   // A misspelt `version` would disable the guard of a decision that cannot be undone.
   addSchemaFaults(faults, parsed.error);
   if (!parsed.success || Object.keys(faults).length > 0) return { faults };
-  const data: Record<string, unknown> = parsed.data;
-  const fields = Object.keys(schema.shape).map((name) => [name, data[name] ?? null]);
-  return { value: Object.fromEntries(fields) as Fields<S> };
+  return { value: whole(schema, parsed.data) };
 }
 
 /** A field as a form or JSON gave it: line breaks as line feeds, and what a form has for a number and for nothing. */
