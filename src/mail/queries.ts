@@ -62,15 +62,15 @@ export function noteLetter(
   );
 }
 
-/** Withdraws the letters of a kind to a recipient that wait to leave. */
-export function withdrawWaiting(
+/** Withdraws the letters of a kind to a recipient that wait to leave, but for the one that tells the same. */
+export function withdrawOlder(
   transaction: Transaction,
-  { kind, recipient }: Pick<Letter, 'kind' | 'recipient'>,
+  { kind, recipient, once }: Pick<Letter, 'kind' | 'recipient' | 'once'>,
   why: string,
 ): Promise<void> {
   return transaction.measure(
-    `update letters set status = 'withdrawn', due_at = null, answer = ? where kind = ? and recipient = ? and due_at is not null`,
-    ...[why, kind, recipient],
+    `update letters set status = 'withdrawn', due_at = null, answer = ? where kind = ? and recipient = ? and once <> ? and due_at is not null`,
+    ...[why, kind, recipient, once],
   );
 }
 

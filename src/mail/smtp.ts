@@ -1,7 +1,6 @@
 // How letters leave: by one SMTP server (RFC 5321), a letter on a connection of its own, and what its answer means for the letter.
 import { format } from 'node:util';
 import type { SendMailOptions } from 'nodemailer';
-import { inTime } from '../lib/in-time.ts';
 import { harmlessText } from '../lib/text.ts';
 import { SECOND_MS } from '../lib/time.ts';
 import {
@@ -23,7 +22,6 @@ export interface MailServer {
   password: string | null;
 }
 
-/** An attempt takes no longer than all of these together: see `ATTEMPT_MS`. */
 const CONNECTION_MS = 10 * SECOND_MS;
 const SILENCE_MS = 15 * SECOND_MS;
 const WORDS_MAXIMUM = 500;
@@ -34,6 +32,7 @@ const REASONS: Record<string, string> = {
   ENOTFOUND: 'The name of the mail server is not known',
   ECONNREFUSED: 'The mail server refused the connection',
   ETIMEDOUT: 'The mail server did not answer in time',
+  EABORT: 'The mail server did not answer in time',
   ETLS: 'The mail server and this program cannot agree on TLS',
   ESOCKET: 'The connection to the mail server was lost',
   ECONNECTION: 'The connection to the mail server was lost',
@@ -48,19 +47,23 @@ interface SmtpError extends Error {
 
 export class SmtpTransport implements MailTransport {
   readonly #server: MailServer;
+  readonly #attemptMs: number;
 
-  constructor(server: MailServer) {
+  /** An attempt that takes longer than `attemptMs` loses its connection, so that its letter cannot leave later. */
+  constructor(server: MailServer, attemptMs = ATTEMPT_MS) {
     this.#server = server;
+    this.#attemptMs = attemptMs;
   }
 
   async send(message: Message, trace?: (line: string) => void): Promise<AttemptAnswer> {
     if (!isSendable(message.to)) return { is: 'failed', words: 'The address cannot be written to' };
     const connection = await this.#connection(trace);
-    const sending = connection
-      .sendMail(optionsOf(message))
-      .then(({ response }): AttemptAnswer => ({ is: 'sent', words: shortened(response) }), judged);
-    const tooLong = (): AttemptAnswer => ({ is: 'away', words: REASONS.ETIMEDOUT! });
-    return inTime(ATTEMPT_MS, sending, tooLong).finally(() => connection.close());
+    const signal = AbortSignal.timeout(this.#attemptMs);
+    const options: SendMailOptions & { signal: AbortSignal } = { ...optionsOf(message), signal };
+    return connection
+      .sendMail(options)
+      .then(({ response }): AttemptAnswer => ({ is: 'sent', words: shortened(response) }), judged)
+      .finally(() => connection.close());
   }
 
   /** Connects, signs in and goes. Returns what is wrong, or undefined. */

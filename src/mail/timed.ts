@@ -37,17 +37,21 @@ export class Timed {
     this.#parts = parts;
   }
 
-  /** What is to be told at `now`, in milliseconds since 1970. What was told before may be among it. Throws `DatabaseError`. */
-  async letters(now: number): Promise<NewLetter[]> {
+  /**
+   * What is to be told at `now`, in milliseconds since 1970. What was told before may be among it. `written` is called once that is in the
+   * store: until then the same reminders are found again. Throws `DatabaseError`.
+   */
+  async letters(now: number): Promise<{ letters: NewLetter[]; written(): void }> {
     const { timeZone } = this.#parts;
     const date = dateIn(timeZone, now);
     const sinceMidnightMs = now - dayBounds(date, timeZone)!.from;
-    const found = [...(await this.#toAdministrators(date, sinceMidnightMs)), ...(await this.#failing(now))];
-    if (sinceMidnightMs >= REMINDED_FROM_MS && this.#remindedOn !== date) {
-      found.push(...(await this.#reminders(date, now - sinceMidnightMs)));
-      this.#remindedOn = date;
-    }
-    return found;
+    const letters = [...(await this.#toAdministrators(date, sinceMidnightMs)), ...(await this.#failing(now))];
+    const reminds = sinceMidnightMs >= REMINDED_FROM_MS && this.#remindedOn !== date;
+    if (reminds) letters.push(...(await this.#reminders(date, now - sinceMidnightMs)));
+    const written = () => {
+      if (reminds) this.#remindedOn = date;
+    };
+    return { letters, written };
   }
 
   /** Reminders of payments that were made before today began and are to be paid within the days that their merchants say. */

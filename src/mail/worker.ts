@@ -1,4 +1,5 @@
 // The worker that writes letters down and sends them: of all nodes the one that has the lease, one letter after another.
+
 import type { Journal } from '../journal/journal.ts';
 import { newestEntry } from '../journal/queries.ts';
 import {
@@ -9,12 +10,13 @@ import {
   type ReadingPlace,
   releasePlace,
 } from '../journal/reading-place.ts';
+import { HistoryBroken } from '../journal/rows.ts';
 import { randomId } from '../lib/ids.ts';
 import { type Logger, Outage } from '../lib/log.ts';
 import { Rounds } from '../lib/rounds.ts';
 import { type Clock, HOUR_MS, MINUTE_MS, monotonicMs, SECOND_MS } from '../lib/time.ts';
 import type { Directory } from '../merchants/directory.ts';
-import type { Database } from '../store/database.ts';
+import { type Database, DatabaseError } from '../store/database.ts';
 import { Throttle } from '../web/throttle.ts';
 import { isCustomerLetter, LETTERS_KEPT_MS, type Letter, TRIED_MS, waitAfter } from './letter.ts';
 import { ATTEMPT_MS, type AttemptAnswer, type MailTransport, type Message } from './message.ts';
@@ -29,7 +31,7 @@ import {
   PLACES,
   removeLettersAbout,
   removeLettersBefore,
-  withdrawWaiting,
+  withdrawOlder,
 } from './queries.ts';
 import type { Timed } from './timed.ts';
 
@@ -117,14 +119,23 @@ export class MailWorker {
   async #round(): Promise<void> {
     const { clock } = this.#parts;
     if (!this.#hasBegun) await this.#begin();
-    let hasNews = await this.#writeNews();
-    if (monotonicMs() - this.#clockLookedAt > MINUTE_MS || this.#clockLeapt()) {
+    // A history that does not verify stops what is read out of it, and not the letter that says so.
+    let broken: HistoryBroken | undefined;
+    let hasNews = await this.#writeNews().catch((error) => {
+      if (!(error instanceof HistoryBroken)) throw error;
+      broken = error;
+      return false;
+    });
+    const hasLeapt = this.#clockLeapt();
+    if (hasLeapt || monotonicMs() - this.#clockLookedAt > MINUTE_MS) {
       this.#clockLookedAt = monotonicMs();
       hasNews = (await this.#writeTimed()) || hasNews;
     }
-    if (!hasNews && monotonicMs() - this.#dueLookedAt < DUE_EVERY_MS) return;
-    this.#dueLookedAt = monotonicMs();
-    while (!this.#hasEnded && clock.now() >= this.#away.until && (await this.#sendNext())) {}
+    if (hasNews || hasLeapt || monotonicMs() - this.#dueLookedAt >= DUE_EVERY_MS) {
+      this.#dueLookedAt = monotonicMs();
+      while (!this.#hasEnded && clock.now() >= this.#away.until && (await this.#sendNext())) {}
+    }
+    if (broken) throw broken;
   }
 
   #leaptAt = 0;
@@ -183,14 +194,17 @@ export class MailWorker {
     const { database, clock, timed } = this.#parts;
     const place = await findPlace(database);
     if (!place || this.#isOthers(place)) return false;
-    const letters = await timed.letters(clock.now());
-    if (letters.length > 0 && (await this.#hold()))
+    const { letters, written } = await timed.letters(clock.now());
+    if (letters.length > 0) {
+      if (!(await this.#hold())) return false;
       await this.#commit(async (transaction) => {
-        // A digest that could not leave is replaced by the next.
-        for (const letter of letters.filter(({ kind }) => kind === 'queue_digest'))
-          await withdrawWaiting(transaction, letter, 'A newer digest takes its place');
+        // What could not leave to an administrator is replaced by the next of its kind.
+        for (const letter of letters.filter(({ merchant_id }) => merchant_id === null))
+          await withdrawOlder(transaction, letter, 'A newer one takes its place');
         await addLetters(transaction, letters);
       });
+    }
+    written();
     const old = clock.now() - LETTERS_KEPT_MS;
     while (
       !this.#hasEnded &&
@@ -204,7 +218,8 @@ export class MailWorker {
     const { database, clock, compose, transport } = this.#parts;
     const letter = await nextDue(database, clock.now());
     if (!letter || !(await this.#hold())) return false;
-    const message = await compose(letter);
+    const message = await compose(letter).catch((error) => this.#unwritten(letter, error));
+    if (!message) return true;
     if ('withdrawn' in message) {
       await this.#note({ ...letter, status: 'withdrawn', due_at: null, answer: message.withdrawn });
       return true;
@@ -219,6 +234,13 @@ export class MailWorker {
     if (answer.is === 'sent') this.#perHour.count(counted);
     await this.#noteAnswer(letter, answer);
     return true;
+  }
+
+  /** Puts off a letter that cannot be composed, so that it keeps up no other. Throws the failures of the store. */
+  async #unwritten(letter: Letter, error: unknown): Promise<undefined> {
+    if (error instanceof DatabaseError) throw error;
+    this.#parts.log.error({ err: error, letter: letter.id }, 'a letter could not be written');
+    await this.#noteAnswer(letter, { is: 'later', words: 'It could not be written: the log says why' });
   }
 
   async #noteAnswer(letter: Letter, { is, words }: AttemptAnswer): Promise<void> {

@@ -3,9 +3,11 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { HOUR_MS, MINUTE_MS } from '../../src/lib/time.ts';
 import type { Letter } from '../../src/mail/letter.ts';
-import { listLetters } from '../../src/mail/queries.ts';
+import { addLetters, listLetters } from '../../src/mail/queries.ts';
+import { SmtpTransport } from '../../src/mail/smtp.ts';
+import { addPerson } from '../support/admin.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
-import { startMailServer } from '../support/mail-server.ts';
+import { assertSameWords, startMailServer } from '../support/mail-server.ts';
 import { eventually, until } from '../support/waiting.ts';
 
 const CUSTOMER = { customer: { name: 'Ada', email: 'ada@example.com' } };
@@ -67,6 +69,7 @@ describe('letters of payments', () => {
         assert.ok(
           letter.text!.includes(`payment_id=${id}`) && (letter.html as string).includes('Two loaves'),
         );
+        assertSameWords(letter);
         assert.ok(Buffer.byteLength(letter.html as string) < 60_000);
       }
       await letterIs(harness, { status: 'sent', attempts: 1, answer: '250 taken, thank you' });
@@ -101,6 +104,58 @@ describe('a server that does not take a letter', () => {
       assert.equal(server.taken.length, 1);
       assert.equal(server.taken[0]!.letter.messageId, `<${letter!.id}@shop.example>`);
     });
+});
+
+describe('the conversation with the server', () => {
+  const message = {
+    ...{ id: 'ltr_1', from: { name: 'Shop', address: 'pay@shop.example' }, to: 'ada@example.com', at: 0 },
+    ...{ replyTo: null, unsubscribeUrl: null, subject: 'Hello', html: '<p>Hello</p>', text: 'Hello' },
+  };
+  const reached = (port: number, user: string | null = null, password: string | null = null) =>
+    ({ host: '127.0.0.1', port, tls: 'none', user, password }) as const;
+
+  const SIGN_IN = [
+    [undefined, null, null, 'sent', /250/],
+    ['ana:right', 'ana', 'right', 'sent', /250/],
+    ['ana:right', 'ana', 'wrong', 'away', /535 wrong name or password/],
+    ['ana:right', null, null, 'away', /530/],
+  ] as const;
+  for (const [auth, user, password, is, words] of SIGN_IN)
+    test(`where ${auth ?? 'nobody'} must sign in, ${user ?? 'nobody'} with ${password}: ${is}`, async () => {
+      await using server = await startMailServer({ auth });
+      const steps: string[] = [];
+      const transport = new SmtpTransport(reached(server.port, user, password));
+      const answer = await transport.send(message, (line) => steps.push(line));
+      assert.equal(answer.is, is);
+      assert.match(answer.words, words);
+      assert.match(steps.join('\n'), words);
+      const password64 = Buffer.from(`\0${user}\0${password}`).toString('base64');
+      if (password) assert.ok(!steps.some((line) => line.includes(password64)), 'no password in the steps');
+      assert.equal(server.taken.length, is === 'sent' ? 1 : 0);
+      assert.equal((await transport.look()) === undefined, is === 'sent' || user === null);
+    });
+
+  test('an attempt that takes too long loses its connection, so that its letter cannot leave later', async () => {
+    await using server = await startMailServer();
+    server.behave('stall');
+    const answer = await new SmtpTransport(reached(server.port), 500).send(message);
+    assert.deepEqual(answer, { is: 'away', words: 'The mail server did not answer in time' });
+    await eventually(() => server.open() === 0);
+  });
+});
+
+test('a letter that cannot be written keeps up no other', async () => {
+  await using server = await startMailServer();
+  await using harness = await startHarness('sqlite', { configuration: server.configuration });
+  const { id } = await addPerson(harness, 'administrator');
+  await harness.service.journal.commitAside((transaction) =>
+    addLetters(transaction, [
+      { kind: 'backup_old', about: 'no such alert', merchant_id: null, recipient: id, once: 'broken' },
+    ]),
+  );
+  await letterIs(harness, { status: 'retrying', answer: 'It could not be written: the log says why' });
+  await act(harness, (await harness.create(CUSTOMER)).id, 'send_link');
+  await server.next();
 });
 
 test('a server that is away for 24 hours loses nothing, and each letter comes once', async () => {

@@ -1,4 +1,5 @@
 // A real SMTP server on loopback that takes letters, refuses them, stalls, or drops the connection, as a test says.
+import assert from 'node:assert/strict';
 import type { AddressInfo } from 'node:net';
 import { type ParsedMail, simpleParser } from 'mailparser';
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server';
@@ -25,6 +26,8 @@ export interface MailServer {
   taken: Taken[];
   /** Connections that came. */
   connections: number;
+  /** How many are open. */
+  open(): number;
   behave(behaviour: Behaviour): void;
   /** The next letters, once so many came. */
   next(count?: number): Promise<Taken[]>;
@@ -35,7 +38,7 @@ export interface MailServer {
 }
 
 /** Starts it. `auth`: who must sign in, as `user:password`. */
-export async function startMailServer({ auth }: { auth?: string } = {}): Promise<MailServer> {
+export async function startMailServer({ auth }: { auth?: string | undefined } = {}): Promise<MailServer> {
   let behaviour: Behaviour = 'take';
   const taken: Taken[] = [];
   let seen = 0;
@@ -66,9 +69,7 @@ export async function startMailServer({ auth }: { auth?: string } = {}): Promise
       stream.on('end', async () => {
         if (behaviour === 'stall') return;
         if (behaviour === 'drop') {
-          for (const one of (server as unknown as { connections: Set<{ _socket: { destroy(): void } }> })
-            .connections)
-            one._socket.destroy();
+          for (const one of connections) one._socket.destroy();
           return;
         }
         const error = refused('text');
@@ -86,6 +87,7 @@ export async function startMailServer({ auth }: { auth?: string } = {}): Promise
       });
     },
   });
+  const { connections } = server as unknown as { connections: Set<{ _socket: { destroy(): void } }> };
   server.on('error', () => {});
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.server.address() as AddressInfo;
@@ -93,6 +95,7 @@ export async function startMailServer({ auth }: { auth?: string } = {}): Promise
     port,
     taken,
     connections: 0,
+    open: () => connections.size,
     behave: (one) => {
       behaviour = one;
     },
@@ -106,4 +109,24 @@ export async function startMailServer({ auth }: { auth?: string } = {}): Promise
     [Symbol.asyncDispose]: () => mail.close(),
   };
   return mail;
+}
+
+const ENTITIES: Record<string, string> = {
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  '#39': "'",
+  nbsp: '\u00a0',
+};
+/** Words alone: the text part has marks of its own for quotes, terms and lines of an address. */
+const wordsIn = (text: string) => text.split(/[\s:,>]+/u).filter(Boolean);
+
+/** Fails unless both parts of a letter have the same words in the same order. */
+export function assertSameWords({ html, text, subject }: ParsedMail): void {
+  const body = /<body.*<\/body>/s.exec(html as string)![0];
+  const said = body
+    .replace(/<[^>]+>/g, (tag) => (/^<\/?(bdi|time|span|a)\b/.test(tag) ? '' : ' '))
+    .replace(/&(amp|lt|gt|quot|#39|nbsp);/g, (_, name: string) => ENTITIES[name]!);
+  assert.deepEqual(wordsIn(said), wordsIn(text!), `both parts of “${subject}”`);
 }
