@@ -15,7 +15,7 @@ import { dirname, join, resolve } from 'node:path';
 import { syncNow, useFile } from '../lib/durable-files.ts';
 import { type Database, DatabaseError, StoreUnfit } from './database.ts';
 import type { HostGuard } from './postgres-hosts.ts';
-import { databaseHeld, type OpenDatabase } from './rescue.ts';
+import { type Holder, holderOf } from './rescue.ts';
 import { openSqlite } from './sqlite.ts';
 import { Connection } from './sqlite-connection.ts';
 import { asOpeningError, NO_ROOM_FOR_INDEX } from './sqlite-failures.ts';
@@ -136,9 +136,9 @@ export function holdStore(settings: StoreSettings): () => void {
   }
 }
 
-/** What the server of a storage directory has open of its SQLite store, as far as this account can tell. */
-export function openDatabaseOf({ storage }: Pick<StoreSettings, 'storage'>): OpenDatabase | undefined {
-  return databaseHeld(join(storage, LOCK_FILE), join(storage, SQLITE_FILE));
+/** The server that has a storage directory's SQLite store open, as far as this account can tell. */
+export function sqliteHolder({ storage }: Pick<StoreSettings, 'storage'>): Holder | undefined {
+  return holderOf(join(storage, LOCK_FILE), join(storage, SQLITE_FILE));
 }
 
 /** Holds a storage directory as a server does, and looks at nothing in it. Returns and throws what `holdStore` does. */

@@ -1,5 +1,5 @@
 // Saves a SQLite database whose files were removed, moved or replaced, out of the process that still has them open (Linux).
-import { readdirSync, readlinkSync, readSync, realpathSync, rmSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readlinkSync, readSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { copyDurably, useFile } from '../lib/durable-files.ts';
 import { identityOf } from './files-in-place.ts';
@@ -10,36 +10,54 @@ const DATABASE_MAGIC = 'SQLite format 3\0';
 const LOG_MAGIC = 0x377f0682;
 const COPIES_MAXIMUM = 10;
 
-/** What a process has open of a database. The paths lead to the open files, whatever their names are by now. */
-export interface OpenDatabase {
+/** A server that holds a storage directory. */
+export interface Holder {
   pid: number;
-  database: string;
-  /** Undefined if the log is empty. */
-  log: string | undefined;
-  /** Whether both are the files at their paths. */
+  /** Whether it has the files open that are at their paths. */
   isInPlace: boolean;
 }
 
+/** What a process has open of a database. The paths lead to the open files, whatever their names are by now. */
+export interface OpenFiles {
+  database: string;
+  /** Undefined if the log is empty. */
+  log: string | undefined;
+}
+
 /**
- * What the server of a storage directory has open: the process that holds `lock`, and its database. Undefined if there is none, if this
- * account may not look, or if the system does not tell (it has no /proc).
+ * The server that holds `lock` and has a database open for `file`. Undefined if there is none, if this account may not look, or if the
+ * system does not tell (it has no /proc). Opens nothing of this process: to close a file again drops each lock that SQLite has on it (POSIX,
+ * fcntl(2); https://sqlite.org/howtocorrupt.html, section 2.2), and the next process would empty the index that this one reads.
  */
-export function databaseHeld(lock: string, file: string): OpenDatabase | undefined {
+export function holderOf(lock: string, file: string): Holder | undefined {
   const name = realName(lock);
-  for (const pid of namesIn('/proc').filter((entry) => /^\d+$/.test(entry))) {
-    const folder = `/proc/${pid}/fd`;
-    const open = namesIn(folder).map((descriptor) => join(folder, descriptor));
+  for (const pid of namesIn('/proc')
+    .filter((entry) => /^\d+$/.test(entry))
+    .map(Number)) {
+    const open = descriptorsOf(pid);
     if (!open.some((path) => [name, `${name} (deleted)`].includes(targetOf(path) ?? ''))) continue;
-    const database = likeliest(open, file, (begin) => begin.toString('latin1') === DATABASE_MAGIC);
-    if (database === undefined) continue;
-    // The last bit tells the order of the bytes of its checksums.
-    const log = likeliest(open, `${file}-wal`, (begin) => (begin.readUInt32BE() & ~1) === LOG_MAGIC);
-    const isInPlace =
-      identityOf(database) === identityOf(file) &&
-      (log === undefined || identityOf(log) === identityOf(`${file}-wal`));
-    return { pid: Number(pid), database, log, isInPlace };
+    const identities = new Set(open.map(identityOf));
+    const isInPlace = [file, `${file}-wal`].every(
+      (path) => existsSync(path) && identities.has(identityOf(path)),
+    );
+    if (isInPlace || pid === process.pid || openFilesOf(pid, file)) return { pid, isInPlace };
   }
   return undefined;
+}
+
+/** What another process has open of the database that was made at `file`; undefined if it has none. */
+export function openFilesOf(pid: number, file: string): OpenFiles | undefined {
+  const open = descriptorsOf(pid);
+  const database = likeliest(open, file, (begin) => begin.toString('latin1') === DATABASE_MAGIC);
+  if (database === undefined) return undefined;
+  // The last bit tells the order of the bytes of its checksums.
+  const log = likeliest(open, `${file}-wal`, (begin) => (begin.readUInt32BE() & ~1) === LOG_MAGIC);
+  return { database, log };
+}
+
+function descriptorsOf(pid: number): string[] {
+  const folder = `/proc/${pid}/fd`;
+  return namesIn(folder).map((descriptor) => join(folder, descriptor));
 }
 
 /** Of open files that begin as they should: the one at `place`, the one that was removed from there, or any, which was moved away. */
@@ -63,7 +81,7 @@ function likeliest(
  * Writes what a process has open into `to`, which must not be there: one file, for its owner alone, on the disk. Returns how many payments
  * it holds. Throws the errors of the system and of SQLite.
  */
-export async function rescue({ database, log }: OpenDatabase, to: string): Promise<{ payments: number }> {
+export async function rescue({ database, log }: OpenFiles, to: string): Promise<{ payments: number }> {
   const stamp = () => [database, log].map((path) => path && changeOf(path)).join();
   for (let copies = 1; ; copies++) {
     const before = stamp();

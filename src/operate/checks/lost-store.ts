@@ -3,7 +3,7 @@ import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkpointFiles } from '../../journal/checkpoint.ts';
 import { KNOWN_SEAL_FILE, knownSeal } from '../../journal/known-seal.ts';
-import { isRestoreUnfinished, openDatabaseOf, SQLITE_FILE } from '../../store/open.ts';
+import { isRestoreUnfinished, SQLITE_FILE, sqliteHolder } from '../../store/open.ts';
 import { failed, type InstallationSettings, type Verdict } from './check.ts';
 
 type Settings = Pick<InstallationSettings, 'storage' | 'database_url'>;
@@ -27,10 +27,10 @@ export function lost(says: string, { storage, database_url }: Settings): Verdict
 /** The verdict on a SQLite store that a server has open, and that is not in its place any more; undefined where that is not so. */
 export function misplacedFiles(settings: Settings): Verdict | undefined {
   const { storage, database_url } = settings;
-  const open = database_url === null ? openDatabaseOf({ storage }) : undefined;
-  if (!open || open.isInPlace) return undefined;
+  const holder = database_url === null ? sqliteHolder({ storage }) : undefined;
+  if (!holder || holder.isInPlace) return undefined;
   return failed(
-    `${join(storage, SQLITE_FILE)} is not the database that the server has open (process ${open.pid}): it was removed, moved or replaced`,
+    `${join(storage, SQLITE_FILE)} is not the database that the server has open (process ${holder.pid}): it was removed, moved or replaced`,
     'do not stop the server; run counterfoil store rescue, which saves what it has open, and follow what it says',
   );
 }

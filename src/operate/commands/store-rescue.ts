@@ -4,8 +4,8 @@ import { join, resolve } from 'node:path';
 import { Command } from 'commander';
 import { counted } from '../../lib/counted.ts';
 import { sync } from '../../lib/durable-files.ts';
-import { openDatabaseOf, SQLITE_FILE } from '../../store/open.ts';
-import { rescue } from '../../store/rescue.ts';
+import { SQLITE_FILE, sqliteHolder } from '../../store/open.ts';
+import { openFilesOf, rescue } from '../../store/rescue.ts';
 import { configurationFile, readConfiguration } from '../config.ts';
 import { freshFolder } from './backup-folder.ts';
 import { Failure, shownPath } from './terminal.ts';
@@ -41,22 +41,23 @@ It changes nothing of what is there. Linux alone.`,
 async function rescued({ output, config, json }: RescueOptions): Promise<void> {
   const { storage, database_url } = readConfiguration(configurationFile(config));
   if (database_url !== null) throw new Failure('PostgreSQL holds the store: there is no file to rescue');
-  const open = openDatabaseOf({ storage });
-  if (!open)
+  const holder = sqliteHolder({ storage });
+  const files = holder && !holder.isInPlace && openFilesOf(holder.pid, join(storage, SQLITE_FILE));
+  if (!holder)
     throw new Failure(
       `no server that this account may look into has a database of ${shownPath(storage)} open: run the command as the account that serves, or as root; if the server was stopped, restore a backup`,
     );
-  if (open.isInPlace)
+  if (!files)
     throw new Failure('the server has the files open that are in place: there is nothing to rescue');
   const parent = output === undefined ? storage : resolve(output);
   await mkdir(parent, { recursive: true, mode: 0o700 });
   const folder = await freshFolder(parent, 'rescued-');
   const file = join(folder, SQLITE_FILE);
-  const { payments } = await rescue(open, file);
+  const { payments } = await rescue(files, file);
   await sync(folder);
   await sync(parent);
   if (json) {
-    console.log(JSON.stringify({ rescued: file, payments, pid: open.pid }));
+    console.log(JSON.stringify({ rescued: file, payments, pid: holder.pid }));
     return;
   }
   const place = join(storage, SQLITE_FILE);
