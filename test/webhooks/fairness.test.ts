@@ -275,12 +275,13 @@ describe('a receiver that never took a webhook, in production', () => {
         key: LIVE_KEY,
         body: body(`/new/${n}`),
       });
-    receiver.received.length = 0;
     service.clock.advance(MINUTE_MS);
     for (let n = 0; n < 10; n++) await service.create({}, { key: LIVE_KEY });
-    await becomes(true, () => receiver.received.length >= TRIALS_A_MINUTE);
+    // Some may still go to the old address, until the sender hears of the new one.
+    const atNew = () => receiver.received.filter(({ path }) => path.startsWith('/new/')).length;
+    await becomes(true, () => atNew() >= TRIALS_A_MINUTE);
     await delay(2500);
-    const { length } = receiver.received;
-    assert.ok(length <= 2 * TRIALS_A_MINUTE, `${length} of 40: those of the minute before may be among them`);
+    const tries = atNew();
+    assert.ok(tries <= 2 * TRIALS_A_MINUTE, `${tries} of 40: those of the minute before may be among them`);
   });
 });

@@ -140,7 +140,10 @@ describe('counterfoil listen and trigger', () => {
     const { server } = service.service.app;
     server.closeAllConnections();
     const { id: missed } = await service.create();
-    await eventually(() => posted.length === 2);
+    await eventually(
+      () => posted.length === 2,
+      () => `the second event does not come: ${listener.stdout}${listener.stderr}`,
+    );
     assert.deepEqual(
       posted.map(({ event }) => event.data.payment_id),
       [first, missed],
