@@ -18,7 +18,7 @@ export interface Holder {
 }
 
 /** What a process has open of a database. The paths lead to the open files, whatever their names are by now. */
-export interface OpenFiles {
+interface OpenFiles {
   database: string;
   /** Undefined if the log is empty. */
   log: string | undefined;
