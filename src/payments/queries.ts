@@ -201,7 +201,7 @@ export function createdForRequests(
   return database.query(
     `select p.id, e.number, p.merchant_id from audit_entries e cross join payments p
      where e.number > ? and e.number <= ? and e.action = 'payment.created' and p.id = e.subject and exists (
-       select 1 from payments asked where asked.merchant_id = p.merchant_id and asked.mode = p.mode
+       select 1 from payments asked where asked.merchant_id || '' = p.merchant_id and asked.mode = p.mode
          and asked.merchant_reference = p.merchant_reference and asked.link_requested_at is not null and asked.id < p.id)`,
     after,
     until,

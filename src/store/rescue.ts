@@ -26,8 +26,8 @@ interface OpenFiles {
 
 /**
  * The server that holds `lock` and has a database open for `file`. Undefined if there is none, if this account may not look, or if the
- * system does not tell (it has no /proc). Opens nothing of this process: to close a file again drops each lock that SQLite has on it (POSIX,
- * fcntl(2); https://sqlite.org/howtocorrupt.html, section 2.2), and the next process would empty the index that this one reads.
+ * system does not tell (it has no /proc). Opens nothing of this process: to close a file again drops each lock that SQLite has on it
+ * (fcntl(2); https://sqlite.org/howtocorrupt.html, section 2.2), and the next process would empty the index that this one reads.
  */
 export function holderOf(lock: string, file: string): Holder | undefined {
   const name = realName(lock);

@@ -239,6 +239,8 @@ create index payments_decided_amounts on payments (merchant_id, mode, currency, 
   where decided_at is not null;
 create index payments_announced on payments (announced_at, id) where announced_at is not null;
 create index payments_link_requested on payments (link_requested_at, id) where link_requested_at is not null;
+-- Few, so that a create costs little: a reference may stand on each payment of a merchant.
+create index payments_link_requested_for on payments (merchant_reference, merchant_id, mode, id) where link_requested_at is not null;
 create index payments_by_payer_email on payments (payer_email, id) where payer_email is not null;
 create index payments_by_payer_account on payments (payer_account, id) where payer_account is not null;
 create index payments_by_payer_name on payments (payer_name, id) where payer_name is not null;
