@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import { ROUTINE_ACTS } from '../src/operate/rooms.ts';
 import { sharedHarness } from './support/harness.ts';
 import { type Document, METHODS, resolved } from './support/openapi.ts';
 
@@ -85,11 +86,11 @@ describe('openapi.json', () => {
       'GET /admin/webhook_endpoints',
       'GET /admin/webhook_endpoints/{endpoint_id}',
       'GET /admin/webhook_endpoints/{endpoint_id}/deliveries',
-      'POST /admin/webhook_endpoints/{endpoint_id}/disable',
-      'POST /admin/webhook_endpoints/{endpoint_id}/enable',
-      'POST /admin/webhook_endpoints/{endpoint_id}/resend',
       'GET /admin/deliveries/{delivery_id}',
       'POST /admin/deliveries/{delivery_id}/resend',
+      ...ROUTINE_ACTS.flatMap(({ admin, acts }) =>
+        acts.filter(({ endpoint }) => endpoint).map(({ name }) => `POST ${admin}/${name}`),
+      ),
     ];
     assert.deepEqual(named.sort(), endpoints.sort());
   });

@@ -23,7 +23,7 @@ interface QuestionParts {
   faults?: Faults;
 }
 
-export function questionPage({ address, token }: Context, question: QuestionParts): Shown {
+export function questionPage({ address, token, say }: Context, question: QuestionParts): Shown {
   const {
     title,
     place,
@@ -44,7 +44,7 @@ export function questionPage({ address, token }: Context, question: QuestionPart
     content: html`<h1>${heading}</h1>
 ${lead}
 <form class="narrow" method="post" action="${address(path, query)}#errors" novalidate>
-${token}${fields}<p class="actions"><button class="${look}">${button}</button> <a class="plain" href="${back}">Back</a></p>
+${token}${fields}<p class="actions"><button class="${look}">${button}</button> <a class="plain" href="${back}">${say`Back`}</a></p>
 </form>`,
   };
 }

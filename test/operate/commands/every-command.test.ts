@@ -7,7 +7,9 @@ import { commandLine } from '../../../src/operate/commands/counterfoil.ts';
 import { Failure } from '../../../src/operate/commands/terminal.ts';
 import { UsageError } from '../../../src/operate/commands/usage.ts';
 import { ConfigurationError } from '../../../src/operate/config.ts';
+import { ROUTINE_ACTS } from '../../../src/operate/rooms.ts';
 import { DatabaseError } from '../../../src/store/database.ts';
+import { type Acts, takenBy } from '../../../src/web/act.ts';
 import { temporaryFolder } from '../../support/command.ts';
 
 const KEY = 'key_4be2f08a51c7d936';
@@ -40,8 +42,6 @@ const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   'keys revoke': [KEY],
   'merchants list': [],
   'merchants show': ['mer_shop'],
-  'merchants suspend': ['mer_shop', '--reason', 'Asked for'],
-  'merchants resume': ['mer_shop', '--reason', 'Asked for'],
   'merchants limit': ['mer_shop', '--default'],
   'mail test': ['ana@example.org'],
   'merchants import': ['--all'],
@@ -74,9 +74,6 @@ const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   'store rescue': ['--output', 'rescued.sqlite'],
   'webhooks list': [],
   'webhooks test': ['whe_1'],
-  'webhooks resend': ['whe_1', '--since', '7d'],
-  'webhooks disable': ['whe_1', '--reason', 'Asked for'],
-  'webhooks enable': ['whe_1'],
   'secrets new': [],
   'secrets rotate': [],
   'secrets list': [],
@@ -88,7 +85,22 @@ const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   'statements import': ['november.xml'],
   'statements match': [],
   'statements undo': ['stm_01k9t8a2zq4m'],
+  ...Object.fromEntries(ROUTINE_ACTS.flatMap(argumentsOfActs)),
 };
+
+/** The id of a thing, and each option that must be given. */
+function argumentsOfActs({ command, acts }: Acts<never>): [string, string[]][] {
+  const group = command.replace('counterfoil ', '');
+  return acts.map((act) => {
+    const required = takenBy(act, () => 0).filter(([, { option }]) => option.default === undefined);
+    const options = required.flatMap(([name, { option }]) => [
+      `--${name}`,
+      option.past === undefined ? 'Asked for' : '7d',
+    ]);
+    return [`${group} ${act.name}`, [group === 'webhooks' ? 'whe_1' : 'mer_shop', ...options]];
+  });
+}
+
 /** What needs no configuration that is there, and what needs no store in it. */
 const WITHOUT_CONFIGURATION = ['init', 'secrets new', 'statements check'];
 const WITHOUT_STORE = [
