@@ -28,7 +28,7 @@ const LATIN_NAMES =
 test('there is a file for each language, and none besides.', () => {
   const files = readdirSync(new URL('../../src/web/markup/languages', import.meta.url)).sort();
   assert.deepEqual(files, LANGUAGES.map(({ tag }) => `${tag}.json`).sort());
-  assert.equal(LANGUAGES.length, 14);
+  assert.ok(LANGUAGES.length >= 14);
 });
 
 for (const { tag, direction } of others) {
