@@ -7,8 +7,12 @@ const NUMBER = /^(\d{1,5})(?:\/\d{1,5})?$/;
 /**
  * Returns a fault for each gap between the numbers of two statements that follow one another in time. Only booked statements
  * (camt.053, mt940) with a number and a day are compared. A number that is not above the one before begins a new count, as at a new year.
+ * `at`: the line of a statement's first entry.
  */
-export function gapFaults(statements: readonly Statement[]): (StatementFault & { file: string })[] {
+export function gapFaults(
+  statements: readonly Statement[],
+  at: (statement: Statement) => number = ({ lines }) => lines[0]?.at ?? 0,
+): (StatementFault & { file: string })[] {
   const accounts = Map.groupBy(
     statements.filter((one) => numberOf(one) !== undefined && dayOf(one) !== ''),
     ({ format, account }) =>
@@ -23,7 +27,7 @@ export function gapFaults(statements: readonly Statement[]): (StatementFault & {
       if (number <= before + 1) return [];
       const missing = number - before === 2 ? `${before + 1}` : `${before + 1} to ${number - 1}`;
       const text = `Statement ${missing} of this account is not among the files: ${before} is followed by ${number}.`;
-      return [{ file: statement.file, line: statement.lines[0]?.at ?? 0, text }];
+      return [{ file: statement.file, line: at(statement), text }];
     });
   });
 }

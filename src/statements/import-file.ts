@@ -11,7 +11,7 @@ import type {
   Statement,
   StatementFault,
 } from '#bank-statements';
-import { overviewOf, signedAmount } from '#bank-statements';
+import { signedAmount } from '#bank-statements';
 import type { Act } from '../journal/audit-entry.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Transaction } from '../journal/transaction.ts';
@@ -27,9 +27,11 @@ import {
   type ImportTurns,
   importInTurns,
   importStatements,
+  lineCount,
   type OwnStatement,
 } from './import.ts';
 import { rememberLayout } from './remembered.ts';
+import { type LineParts, type ToldLines, toldLines } from './told-lines.ts';
 
 /** A fault with the name of its file. */
 export type FileFault = StatementFault & { file: string };
@@ -46,7 +48,12 @@ export interface CheckedFile {
   notes: FileFault[];
   /** Layouts of CSV files that the bookkeeper confirmed: they are kept with the import. */
   confirmed?: RememberedLayout[];
+  /** The lines of statements that do not hold theirs. */
+  parts?: LineParts;
 }
+
+/** What was read: of a large file without its lines. */
+type Read = ReadStatements & { told?: readonly ToldLines[]; parts?: LineParts };
 
 interface ImportOptions {
   /** Imports what is right although something is not. */
@@ -88,9 +95,7 @@ export function layoutsOf(
     .flatMap(({ file, shape, layout }) => {
       const accounts = new Set(
         // An export without lines proves nothing of its layout.
-        statements.flatMap(({ own, statement }) =>
-          statement.file === file && statement.lines.length > 0 ? own : [],
-        ),
+        statements.flatMap((one) => (one.statement.file === file && lineCount(one) > 0 ? one.own : [])),
       );
       return [...accounts].map((account) => ({ account, shape, layout: layout as CsvLayout }));
     });
@@ -105,29 +110,35 @@ export const isUnseen = ({ questions, isExact, isRemembered }: CsvSeen): boolean
  * look at is not imported, despite faults neither, unless `isConfirmed`.
  */
 export function checkFile(
-  { statements, faults, notes = [], csv = [] }: ReadStatements,
+  { statements, faults, notes = [], csv = [], told = statements.map(toldLines), parts }: Read,
   methods: readonly Pick<MethodSettings, 'accounts'>[],
   isConfirmed = false,
   said: AccountSaid = {},
 ): CheckedFile {
   const unseen = isConfirmed ? [] : csv.filter(isUnseen);
   const isSeen = (file: string) => !unseen.some((one) => one.file === file);
-  const ours = statements.map((statement) => ({ own: ownOf(statement, methods, said), statement }));
+  const ours = statements.map((statement, place) => ({
+    ...{ own: ownOf(statement, methods, said), statement, told: told[place]!, place },
+  }));
+  const at = (statement: Statement) => told[statements.indexOf(statement)]?.first?.at ?? 0;
   return {
+    ...(parts && { parts }),
     confirmed: ours.flatMap(({ own, statement: { account } }) =>
       own !== undefined && account.other !== undefined && ownAccount(account, methods) === undefined
         ? { account: own, shape: spelling(account.other), layout: {} as CsvLayout }
         : [],
     ),
     statements: ours.filter(
-      (one): one is OwnStatement => one.own !== undefined && isSeen(one.statement.file),
+      (one): one is typeof one & OwnStatement => one.own !== undefined && isSeen(one.statement.file),
     ),
     faults: [
       ...faults,
-      ...unseen.map((one) => unseenFault(one, statements)),
+      ...unseen.map((one) => unseenFault(one, ours)),
       ...statements.flatMap(({ file, faults }) => faults.map((fault) => ({ file, ...fault }))),
-      ...ours.filter(({ own }) => own === undefined).map(({ statement }) => strangerFault(statement, said)),
-      ...gapFaults(statements),
+      ...ours
+        .filter(({ own }) => own === undefined)
+        .map(({ statement }) => ({ ...strangerFault(statement, said), line: at(statement) })),
+      ...gapFaults(statements, at),
     ],
     notes: [
       ...notes,
@@ -139,13 +150,16 @@ export function checkFile(
 const UNSEEN =
   'This CSV file is of no export that is known by its columns, so look how it is read before it is imported: in the console, or by counterfoil statements import, which shows it and takes --confirm.';
 
-function unseenFault({ file, headerLine = 0 }: CsvSeen, statements: readonly Statement[]): FileFault {
+function unseenFault(
+  { file, headerLine = 0 }: CsvSeen,
+  statements: readonly { statement: Statement; told: ToldLines }[],
+): FileFault {
   const sums = statements
-    .filter((one) => one.file === file)
-    .map((one) => {
-      const { lines, creditMinor, debitMinor } = overviewOf(one);
+    .filter(({ statement }) => statement.file === file)
+    .map(({ statement, told }) => {
+      const { lines, creditMinor, debitMinor } = told.overview;
       const money = `${signedAmount(creditMinor)} in and ${signedAmount(debitMinor)} out`;
-      return `${counted(lines, 'line')}, ${money} ${one.account.currency ?? ''}`.trim();
+      return `${counted(lines, 'line')}, ${money} ${statement.account.currency ?? ''}`.trim();
     });
   return { file, line: headerLine, text: `${UNSEEN} As it is read: ${sums.join('; ')}.` };
 }
@@ -171,7 +185,10 @@ function ownOf(
   return ownAccount({ ...(iban !== null && { iban }), other: named }, methods);
 }
 
-function strangerFault({ file, account, lines }: Statement, { account: chosen }: AccountSaid): FileFault {
+function strangerFault(
+  { file, account }: Statement,
+  { account: chosen }: AccountSaid,
+): Omit<FileFault, 'line'> {
   const name = account.iban ?? account.other;
   const isIgnored =
     chosen !== undefined && account.iban !== undefined && electronicFormatIBAN(chosen) !== account.iban;
@@ -183,7 +200,7 @@ function strangerFault({ file, account, lines }: Statement, { account: chosen }:
         : chosen !== undefined
           ? `The account ${chosen} is in no bank_transfer method of the configuration. If it is yours, add it under methods.`
           : `The account ${name} is in no bank_transfer method of the configuration. If it is yours, add it under methods${account.iban === undefined ? ', or say with --account once which of them it is' : ''}.`;
-  return { file, line: lines[0]?.at ?? 0, text };
+  return { file, text };
 }
 
 /**
@@ -192,7 +209,7 @@ function strangerFault({ file, account, lines }: Statement, { account: chosen }:
  */
 export async function importFile(
   journal: Journal,
-  { statements, faults, confirmed = [] }: Omit<CheckedFile, 'notes'>,
+  { statements, faults, confirmed = [], parts }: Omit<CheckedFile, 'notes'>,
   act: Act,
   { despiteFaults, dryRun, onTurn }: ImportOptions,
 ): Promise<Imported[] | undefined> {
@@ -202,6 +219,7 @@ export async function importFile(
   };
   if (dryRun) {
     let imported: Imported[] = [];
+    if (parts) await addLines(statements, parts);
     await journal.rehearse(async (transaction) => {
       await rememberLayouts(transaction);
       imported = await importStatements(transaction, statements, act);
@@ -219,9 +237,18 @@ export async function importFile(
     isFirst = false;
     return committed;
   };
-  const lines = statements.reduce((sum, { statement }) => sum + statement.lines.length, 0);
+  const lines = statements.reduce((sum, one) => sum + lineCount(one), 0);
   const rest = lines > MANY_LINES ? restBeside(journal) : undefined;
-  return importInTurns(commit, statements, act, { ...(onTurn && { onTurn }), ...(rest && { rest }) });
+  return importInTurns(commit, { statements, parts }, act, {
+    ...(onTurn && { onTurn }),
+    ...(rest && { rest }),
+  });
+}
+
+/** Reads the lines of all statements: a rehearsal is one transaction. */
+async function addLines(statements: readonly OwnStatement[], parts: LineParts): Promise<void> {
+  for await (const { place, lines } of parts())
+    statements.find((one) => one.place === place)?.statement.lines.push(...lines);
 }
 
 /** Lines of a file that others have to wait for. */

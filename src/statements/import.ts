@@ -1,6 +1,6 @@
 // Imports statements: what the store knows already is left as it is, everything else becomes rows with entries.
 
-import type { Statement, StatementFault } from '#bank-statements';
+import type { Statement, StatementFault, StatementLine } from '#bank-statements';
 import { hasThousandths, signedAmount } from '#bank-statements';
 import type { Act } from '../journal/audit-entry.ts';
 import { newSalt } from '../journal/audit-entry.ts';
@@ -14,12 +14,26 @@ import { bookedBetween, closingBeside } from './balance-queries.ts';
 import { STATEMENT_ID_PREFIX, STATEMENTS } from './kept.ts';
 import { changeLines, KnownLines, type LineChange } from './known-lines.ts';
 import { findStatementByDigest } from './line-queries.ts';
+import { LINES_AT_ONCE, type LineParts, linePartsOf, type ToldLines, toldLines } from './told-lines.ts';
 
 /** A statement of one of our accounts, which is kept under the name `own`. */
 export interface OwnStatement {
   own: string;
   statement: Statement;
+  /** What is told of its lines, if it does not hold them; and which statement of its file it is. */
+  told?: ToldLines;
+  place?: number;
 }
+
+/** A statement of which the number of lines and their digest are known. */
+type ToldStatement = OwnStatement & { told: ToldLines };
+
+const withTold = (one: OwnStatement): ToldStatement => ({
+  ...one,
+  told: one.told ?? toldLines(one.statement),
+});
+export const lineCount = ({ statement, told }: OwnStatement): number =>
+  told?.overview.lines ?? statement.lines.length;
 
 /** What an import of a statement came to. `id` is null if the statement was imported before. */
 export interface Imported {
@@ -68,17 +82,15 @@ export async function importStatements(
 ): Promise<Imported[]> {
   const accounts = new Map<string, KnownLines>();
   const imported: Imported[] = [];
-  for (const { own, statement } of statements) {
-    const lines = accounts.get(own) ?? new KnownLines(transaction, own, act);
-    accounts.set(own, lines);
-    imported.push(await importOne(transaction, lines, { own, statement }, act));
+  for (const one of statements.map(withTold)) {
+    const lines = accounts.get(one.own) ?? new KnownLines(transaction, one.own, act);
+    accounts.set(one.own, lines);
+    imported.push(await importOne(transaction, lines, one, act));
   }
   for (const lines of accounts.values()) lines.insert();
   return imported;
 }
 
-/** Lines that one commit brings, so that others wait for a part of a second. */
-const LINES_AT_ONCE = 500;
 /** Lines that are known and change, such as pending ones that are booked: the last commit changes them all. */
 const CHANGES_MAXIMUM = 5000;
 
@@ -93,83 +105,92 @@ export interface ImportTurns {
 /**
  * Imports the statements of a file in one commit, or in several if they are large, so that others get their turn in between. Lines are
  * seen once their statement stands, and that is added by the last commit, with everything that changes in lines known before. So an
- * import that ends in between is seen nowhere; the same file again goes on where it ended. Throws as `importStatements` and
- * `Journal.commit` do.
+ * import that ends in between is seen nowhere; the same file again goes on where it ended. `parts` are the lines of statements that do not
+ * hold theirs. Throws as `importStatements` and `Journal.commit` do.
  */
 export async function importInTurns(
   commit: <T>(work: (transaction: Transaction) => Promise<T>) => Promise<T>,
-  statements: readonly OwnStatement[],
+  { statements, parts }: { statements: readonly OwnStatement[]; parts?: LineParts | undefined },
   act: Act,
   { onTurn, rest }: ImportTurns = {},
 ): Promise<Imported[]> {
-  const of = statements.reduce((sum, { statement }) => sum + statement.lines.length, 0);
-  if (of <= LINES_AT_ONCE) {
+  const of = statements.reduce((sum, one) => sum + lineCount(one), 0);
+  if (!parts && of <= LINES_AT_ONCE) {
     return commit(async (transaction) => {
       const imported = await importStatements(transaction, statements, act);
       onTurn?.(transaction, of, of);
       return imported;
     });
   }
-  const arrived: Arrived[] = [];
+  const placed = statements.map((one, i) => ({ ...withTold(one), place: one.place ?? i }));
+  const arrived = new Map(placed.map((one) => [one.place, newlyArrived(one)]));
   let before = 0;
-  for (const one of statements) {
-    const began = before;
-    const turns = {
-      onTurn: (transaction: Transaction, done: number) => onTurn?.(transaction, began + done, of),
-      ...(rest && { rest }),
-    };
-    arrived.push(await linesArrive(commit, one, act, turns));
-    before += one.statement.lines.length;
+  for await (const { place, lines } of parts?.() ?? linePartsOf(placed)) {
+    const one = arrived.get(place);
+    if (!one) continue;
+    const done = before + lines.length;
+    await linesArrive(commit, one, lines, act, (transaction) => onTurn?.(transaction, done, of));
+    before = done;
+    await rest?.();
   }
   return commit(async (transaction) => {
-    const imported = await statementsArrive(transaction, arrived, act);
+    const imported = await statementsArrive(transaction, [...arrived.values()], act);
     onTurn?.(transaction, of, of);
     return imported;
   });
 }
 
 /** A statement whose lines stand already, and what is still to be changed with it. */
-interface Arrived extends OwnStatement {
-  /** Undefined for one that was imported before. */
+interface Arrived extends ToldStatement {
+  /** Undefined for one that was imported before, and before its first lines. */
   id: string | undefined;
+  isKnown: boolean;
   digest: string;
+  /** Lines that stand by now. */
+  count: number;
   taken: Taken;
   changes: LineChange[];
 }
 
+const newlyArrived = (one: ToldStatement): Arrived => ({
+  ...{ ...one, digest: digestOf(one), id: undefined, isKnown: false },
+  ...{ count: 0, taken: noneTaken(), changes: [] },
+});
+
+/** Commits some lines of a statement. */
 async function linesArrive(
   commit: <T>(work: (transaction: Transaction) => Promise<T>) => Promise<T>,
-  { own, statement }: OwnStatement,
+  arrived: Arrived,
+  lines: StatementLine[],
   act: Act,
-  { onTurn, rest }: ImportTurns,
-): Promise<Arrived> {
-  const digest = digestOf(own, statement);
-  const arrived: Arrived = { own, statement, digest, id: undefined, taken: noneTaken(), changes: [] };
-  for (let from = 0; from < statement.lines.length; from += LINES_AT_ONCE) {
-    const part = { ...statement, lines: statement.lines.slice(from, from + LINES_AT_ONCE) };
-    // A work may run again, so what it counts is counted once it is committed.
-    const done = await commit(async (transaction) => {
-      if (await findStatementByDigest(transaction, digest)) return undefined;
-      const changes: LineChange[] = [];
-      const lines = new KnownLines(transaction, own, act, changes);
-      const id = arrived.id ?? timeOrderedIdOf(STATEMENT_ID_PREFIX, transaction.now, digest);
-      const taken = await lines.take(id, part, (known) => isOfText(known, digest));
-      lines.insert();
-      onTurn?.(transaction, from + part.lines.length, statement.lines.length);
-      return { id: taken.statementId, taken, changes };
-    });
-    if (!done) return { ...arrived, id: undefined, taken: allKnown(statement), changes: [] };
-    arrived.id = done.id;
-    addTaken(arrived.taken, done.taken, from);
-    arrived.changes.push(...done.changes);
-    if (arrived.changes.length > CHANGES_MAXIMUM)
-      throw new OperationalError(
-        'conflict',
-        'More than 5,000 lines that are known would change. Import the file in parts.',
-      );
-    await rest?.();
+  onTurn: (transaction: Transaction) => void,
+): Promise<void> {
+  const { own, statement, digest } = arrived;
+  if (arrived.isKnown) return;
+  // A work may run again, so what it counts is counted once it is committed.
+  const done = await commit(async (transaction) => {
+    if (await findStatementByDigest(transaction, digest)) return undefined;
+    const changes: LineChange[] = [];
+    const known = new KnownLines(transaction, own, act, changes);
+    const id = arrived.id ?? timeOrderedIdOf(STATEMENT_ID_PREFIX, transaction.now, digest);
+    const taken = await known.take(id, { ...statement, lines }, (other) => isOfText(other, digest));
+    known.insert();
+    onTurn(transaction);
+    return { id: taken.statementId, taken, changes };
+  });
+  if (!done) {
+    Object.assign(arrived, { id: undefined, isKnown: true, taken: allKnown(arrived), changes: [] });
+    return;
   }
-  return arrived;
+  arrived.id = done.id;
+  addTaken(arrived.taken, done.taken, arrived.count);
+  arrived.count += lines.length;
+  arrived.changes.push(...done.changes);
+  if (arrived.changes.length > CHANGES_MAXIMUM)
+    throw new OperationalError(
+      'conflict',
+      'More than 5,000 lines that are known would change. Import the file in parts.',
+    );
 }
 
 const noneTaken = (): Taken => ({ added: 0, booked: 0, known: 0, knownAt: [] });
@@ -188,20 +209,23 @@ async function statementsArrive(
   act: Act,
 ): Promise<Imported[]> {
   const imported: Imported[] = [];
-  for (const { own, statement, id, digest, taken, changes } of arrived) {
-    const before = id === undefined ? undefined : await findStatementByDigest(transaction, digest);
-    if (id === undefined || before) {
+  for (const one of arrived) {
+    const { own, statement, digest, taken, changes, isKnown } = one;
+    // A statement without lines arrives here alone.
+    const id = one.id ?? timeOrderedIdOf(STATEMENT_ID_PREFIX, transaction.now, digest);
+    const before = isKnown ? undefined : await findStatementByDigest(transaction, digest);
+    if (isKnown || before) {
       // A commit whose outcome was unknown is done again.
       const isOurs = before !== undefined && before.id === id;
       imported.push({
         account: own,
         statement,
-        ...(isOurs ? { id, ...taken } : { id: null, ...allKnown(statement) }),
+        ...(isOurs ? { id, ...taken } : { id: null, ...allKnown(one) }),
       });
       continue;
     }
     await changeLines(transaction, changes, act);
-    await addStatement(transaction, { id, own, statement, digest }, taken, act);
+    await addStatement(transaction, { ...one, id }, taken, act);
     imported.push({ id, account: own, statement, ...taken });
   }
   return imported;
@@ -212,24 +236,25 @@ interface Taken extends Pick<Imported, 'added' | 'booked' | 'known'> {
   knownAt: number[];
 }
 
-const allKnown = ({ lines }: Statement): Taken => ({
-  ...{ added: 0, booked: 0, known: lines.length },
-  knownAt: [...lines.keys()],
+const allKnown = (one: OwnStatement): Taken => ({
+  ...{ added: 0, booked: 0, known: lineCount(one) },
+  knownAt: Array.from({ length: lineCount(one) }, (_, place) => place),
 });
 
 async function importOne(
   transaction: Transaction,
   lines: KnownLines,
-  { own, statement }: OwnStatement,
+  one: ToldStatement,
   act: Act,
 ): Promise<Imported> {
-  const digest = digestOf(own, statement);
+  const { own, statement } = one;
+  const digest = digestOf(one);
   const before = await findStatementByDigest(transaction, digest);
   const id = timeOrderedId(STATEMENT_ID_PREFIX, transaction.now);
-  const taken = before ? allKnown(statement) : await lines.take(id, statement);
+  const taken = before ? allKnown(one) : await lines.take(id, statement);
   if (!before && !lines.digests.has(digest)) {
     lines.digests.add(digest);
-    await addStatement(transaction, { id, own, statement, digest }, taken, act);
+    await addStatement(transaction, { ...one, id, digest }, taken, act);
   }
   const isNothingNew = !before && taken.added === 0 && taken.booked === 0 && !lines.hasNew;
   const missing = isNothingNew ? await missingIn(transaction, own, statement) : undefined;
@@ -239,7 +264,7 @@ async function importOne(
 /** Adds the row of a statement, whose lines stand by now. */
 async function addStatement(
   transaction: Transaction,
-  { id, own, statement, digest }: OwnStatement & { id: string; digest: string },
+  { id, own, statement, told, digest }: ToldStatement & { id: string; digest: string },
   { added, booked, known }: Taken,
   act: Act,
 ): Promise<void> {
@@ -247,7 +272,7 @@ async function addStatement(
   const row = {
     id,
     account: own,
-    currency: account.currency ?? closing?.currency ?? statement.lines[0]?.currency ?? null,
+    currency: account.currency ?? closing?.currency ?? told.first?.currency ?? null,
     format,
     file,
     number: number ?? null,
@@ -255,7 +280,7 @@ async function addStatement(
     last_day: closing?.day ?? to ?? null,
     opening_minor: opening?.minor ?? null,
     closing_minor: closing?.minor ?? null,
-    lines: statement.lines.length,
+    lines: told.overview.lines,
     faults: faults.length > 0 ? JSON.stringify(faults.map(withoutQuotes)) : null,
     digest,
     salt: newSalt(),
@@ -292,10 +317,7 @@ export const withoutQuotes = ({ line, text }: StatementFault): StatementFault =>
 });
 
 /** What a statement says, whatever its file is called. */
-function digestOf(own: string, { format, number, from, to, opening, closing, lines }: Statement): string {
-  const said = lines.map(({ fingerprint, status, bookingDay, text, references, counterparty }) => [
-    ...[fingerprint, status, bookingDay, text, references.endToEnd, references.creditor],
-    ...[counterparty.name, counterparty.account],
-  ]);
-  return sha256Hex(JSON.stringify([own, format, number, from, to, opening, closing, said]));
+function digestOf({ own, statement, told }: ToldStatement): string {
+  const { format, number, from, to, opening, closing } = statement;
+  return sha256Hex(JSON.stringify([own, format, number, from, to, opening, closing, told.digest]));
 }

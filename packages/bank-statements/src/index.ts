@@ -30,7 +30,7 @@ export {
 export { type ByteSource, bytesInMemory } from './decoding.ts';
 export { ENCODINGS, type Encoding } from './encodings.ts';
 export { LineNumbering, type LineRead, numbered } from './fingerprint.ts';
-export { type Overview, overviewOf } from './overview.ts';
+export { type Overview, OverviewSums, overviewOf } from './overview.ts';
 export {
   FILE_BYTES_MAXIMUM,
   type ReadInStream,

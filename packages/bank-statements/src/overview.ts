@@ -13,27 +13,49 @@ export interface Overview {
   shown: { what: string; line: StatementLine }[];
 }
 
+/** An overview that is made line by line, for statements that are never held as a whole. */
+export class OverviewSums {
+  #lines = 0;
+  #pending = 0;
+  #creditMinor = 0n;
+  #debitMinor = 0n;
+  #first: StatementLine | undefined;
+  #last: StatementLine | undefined;
+  #largest: StatementLine | undefined;
+
+  add(line: StatementLine): void {
+    const { status, direction, amountMinor } = line;
+    this.#lines++;
+    if (status === 'pending') this.#pending++;
+    else if (direction === 'credit') this.#creditMinor += BigInt(amountMinor);
+    else this.#debitMinor += BigInt(amountMinor);
+    this.#first ??= line;
+    this.#last = line;
+    if (!this.#largest || amountMinor > this.#largest.amountMinor) this.#largest = line;
+  }
+
+  /** `opening`: the balance before the lines. */
+  overview(opening: Statement['opening']): Overview {
+    const named = new Map<StatementLine, string[]>();
+    for (const [what, line] of [
+      ['first', this.#first],
+      ['last', this.#last],
+      ['largest', this.#largest],
+    ] as const)
+      if (line) named.set(line, [...(named.get(line) ?? []), what]);
+    const [creditMinor, debitMinor] = [this.#creditMinor, this.#debitMinor];
+    return {
+      lines: this.#lines,
+      pending: this.#pending,
+      ...{ creditMinor, debitMinor },
+      reachedMinor: opening && BigInt(opening.minor) + creditMinor - debitMinor,
+      shown: [...named].map(([line, whats]) => ({ what: whats.join(', '), line })),
+    };
+  }
+}
+
 export function overviewOf({ lines, opening }: Pick<Statement, 'lines' | 'opening'>): Overview {
-  const booked = lines.filter(({ status }) => status === 'booked');
-  const sum = (direction: StatementLine['direction']) =>
-    booked.reduce((all, one) => all + (one.direction === direction ? BigInt(one.amountMinor) : 0n), 0n);
-  const [creditMinor, debitMinor] = [sum('credit'), sum('debit')];
-  const largest = lines.reduce<StatementLine | undefined>(
-    (most, one) => (most === undefined || one.amountMinor > most.amountMinor ? one : most),
-    undefined,
-  );
-  const named = new Map<StatementLine, string[]>();
-  for (const [what, line] of [
-    ['first', lines[0]],
-    ['last', lines.at(-1)],
-    ['largest', largest],
-  ] as const)
-    if (line) named.set(line, [...(named.get(line) ?? []), what]);
-  return {
-    lines: lines.length,
-    pending: lines.length - booked.length,
-    ...{ creditMinor, debitMinor },
-    reachedMinor: opening && BigInt(opening.minor) + creditMinor - debitMinor,
-    shown: [...named].map(([line, whats]) => ({ what: whats.join(', '), line })),
-  };
+  const sums = new OverviewSums();
+  for (const line of lines) sums.add(line);
+  return sums.overview(opening);
 }

@@ -13,6 +13,7 @@ import {
   isUnseen,
   layoutsOf,
 } from '../../statements/import-file.ts';
+import { type ReadFile, readBeside } from '../../statements/read-beside.ts';
 import { readingOptions } from '../../statements/remembered.ts';
 import { type CsvFlags, csvOptions, seenText } from './statements-csv.ts';
 import { statementText } from './statements-text.ts';
@@ -44,7 +45,7 @@ export async function importFiles(files: readonly string[], options: Options): P
     await withProgressBar('importing', async (onProgress) => {
       for (const [i, path] of files.entries()) {
         onProgress(sum(sizes.slice(0, i)), all);
-        const read = readFile(path, csv);
+        const read = await readLarge(path, csv);
         const checked = checkFile(read, configuration.methods, confirm, csv);
         if (confirm) checked.confirmed?.push(...layoutsOf(read, checked.statements));
         const begun = sum(sizes.slice(0, i));
@@ -64,14 +65,25 @@ export async function importFiles(files: readonly string[], options: Options): P
 }
 
 /** Shows how a CSV file is read that was not confirmed yet. */
-function printUnseen({ csv = [], statements }: ReadStatements): void {
+function printUnseen({ csv = [], statements, told }: ReadFile): void {
   for (const one of csv.filter(isUnseen)) {
-    const its = statements.filter(({ file }) => file === one.file);
-    printBesideBar([seenText(one), ...its.map(statementText), ''].join('\n'));
+    const its = statements.flatMap((its, i) =>
+      its.file === one.file ? [statementText(its, told[i]!.overview)] : [],
+    );
+    printBesideBar([seenText(one), ...its, ''].join('\n'));
   }
 }
 
 const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0);
+
+/** Reads a file of which no more than some thousand lines are held. */
+async function readLarge(path: string, csv: ReadOptions): Promise<ReadFile> {
+  const { size } = statSync(path);
+  const isRead = size > 0 && size <= FILE_BYTES_MAXIMUM && statSync(path).isFile();
+  if (isRead) return readBeside(readFileSync(path), basename(path), csv);
+  const read = readFile(path, csv);
+  return { ...read, told: [], bytes: () => undefined };
+}
 
 /** The statements of a file. One that is too large is a fault. Throws what Node throws for a file that cannot be read. */
 export function readFile(path: string, csv?: ReadOptions): ReadStatements {

@@ -1,11 +1,18 @@
 // A bank statement in words for a terminal: its account, days, sums and balances.
-import { type Balance, overviewOf, type Statement, type StatementLine, signedAmount } from '#bank-statements';
+import {
+  type Balance,
+  type Overview,
+  overviewOf,
+  type Statement,
+  type StatementLine,
+  signedAmount,
+} from '#bank-statements';
 import { columns } from './terminal.ts';
 
 /** A statement with its sums, and of CSV the first, last and largest line. */
-export function statementText(statement: Statement): string {
+export function statementText(statement: Statement, overview: Overview = overviewOf(statement)): string {
   const { file, format, account, number, from, to, opening, closing } = statement;
-  const { lines, pending, creditMinor, debitMinor, reachedMinor, shown } = overviewOf(statement);
+  const { lines, pending, creditMinor, debitMinor, reachedMinor, shown } = overview;
   const balance = (one: Balance | undefined) =>
     one ? `${signedAmount(one.minor)} ${one.currency}` : 'not named';
   const name = [account.iban ?? account.other ?? 'not named: give --account to import it', account.currency];

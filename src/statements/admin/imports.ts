@@ -1,20 +1,13 @@
 // Importing bank statements under /admin: a file is taken, the status of a long import can be asked, and an import is undone.
-import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
-import {
-  ENCODINGS,
-  FILE_BYTES_MAXIMUM,
-  type PartialLayout,
-  parseChoices,
-  type ReadOptions,
-} from '#bank-statements';
+import { ENCODINGS, FILE_BYTES_MAXIMUM, type PartialLayout, parseChoices } from '#bank-statements';
 import { administratorActOf } from '../../administrators/admin/authenticate.ts';
 import type { AdminParts } from '../../administrators/admin/parts.ts';
 import { requireStanding } from '../../administrators/standing.ts';
 import type { Act } from '../../journal/audit-entry.ts';
 import { OperationalError, validationFailed } from '../../lib/errors.ts';
 import { isTimeOrderedId } from '../../lib/ids.ts';
-import { formatTimestamp, SECOND_MS } from '../../lib/time.ts';
+import { formatTimestamp } from '../../lib/time.ts';
 import type { Offer } from '../../payments/methods/offer.ts';
 import {
   type ApiEndpoint,
@@ -26,7 +19,6 @@ import {
 } from '../../web/endpoint.ts';
 import { prefersAsync } from '../../web/headers.ts';
 import type { QueryReader } from '../../web/list.ts';
-import { checkFile, importFile, layoutsOf } from '../import-file.ts';
 import {
   IMPORT_ID_PREFIX,
   IMPORT_STATES,
@@ -34,6 +26,7 @@ import {
   importStatus,
   ToldImport,
 } from '../import-status.ts';
+import { endedAtOnce, type How, importWhatWasRead } from '../import-upload.ts';
 import { readBeside } from '../read-beside.ts';
 import { readingOptions } from '../remembered.ts';
 import { undoImport } from '../undo.ts';
@@ -41,9 +34,6 @@ import { faultSchema } from './statements.ts';
 
 /** `offer`: the ways to pay, which name the accounts that statements are of. */
 type ImportParts = AdminParts & { offer: Offer };
-
-/** How long an import may take that is answered with what it came to. A small file that takes longer meets a store under load. */
-const atOnceMs = ({ length }: Uint8Array): number => (length > 1_000_000 ? 2 : 7) * SECOND_MS;
 
 const RESPOND_ASYNC = {
   name: 'Prefer',
@@ -117,28 +107,16 @@ const GOES_ON = {
   headers: { Location: { schema: { type: 'string' } } },
 };
 
-/** A file as it was sent, and how it is to be read. */
-interface Sent {
-  bytes: Uint8Array;
-  name: string;
-  csv: ReadOptions;
-  confirm: boolean;
-  despiteFaults: boolean;
-}
-
-/** Imports a file. `imported` is undefined if it was refused. Throws as `importFile` and `readBeside` do. */
+/** Imports a file. `imported` is undefined if it was refused. Throws as `importWhatWasRead` and `readBeside` do. */
 async function importUpload(
-  { journal, offer }: Pick<ImportParts, 'journal' | 'offer'>,
+  parts: Pick<ImportParts, 'journal' | 'offer'>,
   told: ToldImport,
-  { bytes, name, csv, confirm, despiteFaults }: Sent,
+  { bytes, name, ...how }: How & { bytes: Uint8Array; name: string },
   act: Act,
 ) {
   try {
-    const read = await readBeside(bytes, name, csv);
-    const checked = checkFile(read, offer.settings, confirm, csv);
-    if (confirm) checked.confirmed?.push(...layoutsOf(read, checked.statements));
-    const options = { despiteFaults, dryRun: false, onTurn: told.onTurn };
-    const imported = await importFile(journal, checked, act, options);
+    const read = await readBeside(bytes, name, how.csv);
+    const { checked, imported } = await importWhatWasRead(parts, read, how, act, told.onTurn);
     await (imported ? told.done(imported, checked.faults) : told.refused(checked.faults));
     return { checked, imported };
   } catch (error) {
@@ -194,10 +172,9 @@ const importing = ({ database, journal, offer, clock }: ImportParts): ApiEndpoin
       const act = administratorActOf(request);
       const told = new ToldImport(journal, act);
       const upload = { bytes, name: file, csv, confirm, despiteFaults: despite_faults === true };
+      const size = bytes.length; // the bytes are handed over
       const ended = importUpload({ journal, offer }, told, upload, act);
-      const first = prefersAsync(request.headers)
-        ? undefined
-        : await Promise.race([ended, delay(atOnceMs(bytes), undefined, { ref: false })]);
+      const first = prefersAsync(request.headers) ? undefined : await endedAtOnce(ended, size);
       if (!first) {
         ended.catch((error: unknown) => request.log.warn({ err: error }, 'an import ended with an error'));
         const now = clock.now();

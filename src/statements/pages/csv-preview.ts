@@ -8,7 +8,6 @@ import {
   type CsvRole,
   type CsvSeen,
   ENCODINGS,
-  overviewOf,
   type ReadStatements,
   type Statement,
   type StatementLine,
@@ -19,12 +18,14 @@ import { type Faults, literal, notice, said } from '../../administrators/pages/p
 import { attributes, type Html, html } from '../../lib/html.ts';
 import { phrase } from '../../lib/phrases.ts';
 import { records } from '../../web/markup/table.ts';
+import type { ReadFile } from '../read-beside.ts';
+import type { ToldLines } from '../told-lines.ts';
 import type { StatementContext } from './context.ts';
 import { csvField, type Upload } from './csv-form.ts';
 
 /** A CSV file that is to be looked at. */
 export interface CsvPreview extends Upload {
-  read: ReadStatements;
+  read: ReadFile;
   /** The file as the form sends it again. */
   content: string;
 }
@@ -86,7 +87,7 @@ function previewOf(context: StatementContext, preview: CsvPreview, index: number
       chosen === undefined ? none : null,
     );
   };
-  const count = read.statements.reduce((sum, one) => sum + one.lines.length, 0);
+  const count = read.told.reduce((sum, { overview }) => sum + overview.lines, 0);
   return html`<section class="block" aria-labelledby="${field('heading')}"><h2 id="${field('heading')}">${literal(name)}</h2>
 ${Object.entries(hidden).map(
   ([what, value]) => html`<input${attributes({ type: 'hidden', name: field(what), value })}>`,
@@ -101,7 +102,7 @@ ${Object.entries(hidden).map(
   )}${choice('delimiter')}${choice('quote')}${statusChoices(context, preview, index, faults)}${encodingChoice(context, preview, index)}</div></div>
 ${columnTable(context, seen, index, faults)}
 <h3>${say`How its lines are read`}</h3>
-${count === 0 ? html`<p>${noLines(context, seen)}</p>` : read.statements.map((one) => lineTable(context, one))}
+${count === 0 ? html`<p>${noLines(context, seen)}</p>` : read.statements.map((one, i) => lineTable(context, one, read.told[i]!))}
 ${faultList(context, read)}</section>
 `;
 }
@@ -215,10 +216,10 @@ function encodingChoice({ say }: StatementContext, { said }: CsvPreview, index: 
 }
 
 /** Sums, and the first, last and largest line: what shows at a glance that something is read wrongly. */
-function lineTable({ money, say }: StatementContext, statement: Statement): Html {
-  const { lines, pending, creditMinor, debitMinor, reachedMinor, shown } = overviewOf(statement);
+function lineTable({ money, say }: StatementContext, statement: Statement, told: ToldLines): Html {
+  const { lines, pending, creditMinor, debitMinor, reachedMinor, shown } = told.overview;
   const { account, closing } = statement;
-  const currency = account.currency ?? statement.lines[0]?.currency ?? '';
+  const currency = account.currency ?? told.first?.currency ?? '';
   const sum = (minor: bigint) =>
     html`<bdi>${minor < 0n && '−'}${money(Number(minor < 0n ? -minor : minor), currency)}</bdi>`;
   const day = ({ bookingDay, valueDay }: StatementLine) => bookingDay ?? valueDay ?? '–';

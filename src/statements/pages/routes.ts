@@ -12,6 +12,7 @@ import { statementsPage } from './statements.ts';
 import { certainPage, takeCertain } from './statements-certain.ts';
 import { downloadLines, exportPage } from './statements-export.ts';
 import { importPage, takeFiles, takeUndo } from './statements-import.ts';
+import { importingPage } from './statements-importing.ts';
 import { PASTE_PATH, pastePage, takeList } from './statements-paste.ts';
 import { downloadReport, REPORT_PATH, reportPage } from './statements-report.ts';
 import { UNDO_PATH } from './statements-undo.ts';
@@ -30,6 +31,7 @@ const routes: readonly Route<StatementContext>[] = [
   form<StatementContext>(`${RULES_PATH}/:rule_id/end`, 'decide', takeRuleEnd, RULES_PATH),
   page<StatementContext>(`${STATEMENTS_PATH}/import`, 'decide', (context) => importPage(context)),
   { ...form<StatementContext>(`${STATEMENTS_PATH}/import`, 'decide', takeFiles), takesFiles: true },
+  page<StatementContext>(`${STATEMENTS_PATH}/import/:import_id`, 'read', importingPage),
   form<StatementContext>(UNDO_PATH, 'decide', takeUndo, `${STATEMENTS_PATH}/import`),
   page<StatementContext>(PASTE_PATH, 'decide', (context) => pastePage(context)),
   { ...form<StatementContext>(PASTE_PATH, 'decide', takeList), takesFiles: true },

@@ -1,13 +1,15 @@
 // Importing bank statements by a form: several files at once, and what came of each.
 
-import type { ReadStatements } from '#bank-statements';
 import { type Faults, hasFaults, literal, notice } from '../../administrators/pages/parts.ts';
 import type { Outcome } from '../../administrators/pages/route.ts';
 import { requireStanding } from '../../administrators/standing.ts';
 import { attributes, type Html, html } from '../../lib/html.ts';
+import { prefersAsync } from '../../web/headers.ts';
 import { FilesForm } from '../../web/pages/files-form.ts';
 import { type Imported, importedText } from '../import.ts';
-import { checkFile, type FileFault, importFile, layoutsOf } from '../import-file.ts';
+import type { FileFault } from '../import-file.ts';
+import { ToldImport } from '../import-status.ts';
+import { endedAtOnce, importWhatWasRead } from '../import-upload.ts';
 import { readBeside } from '../read-beside.ts';
 import { readingOptions } from '../remembered.ts';
 import { undoImport } from '../undo.ts';
@@ -118,39 +120,80 @@ ${more > 0 && html`<p>${say`${more} more.`}</p>`}`;
 }
 
 export async function takeFiles(context: StatementContext): Promise<Outcome> {
-  const { database, form } = context;
+  const { database, form, journal, act, clock, request, address } = context;
   const chosen = form instanceof FilesForm ? form.files : [];
   const uploads: Upload[] = await lookedAt(form);
   for (const file of chosen)
     uploads.push({ name: file.name, bytes: new Uint8Array(await file.arrayBuffer()), said: undefined });
   if (uploads.length === 0) return importPage(context, { fault: context.say`Choose at least one file` });
-  const known = await readingOptions(database, context.offer.settings);
-  const outcomes: FileOutcome[] = [];
-  const previews: CsvPreview[] = [];
-  for (const upload of uploads) {
-    const { name, bytes, said } = upload;
-    const read = await readBeside(bytes, name, { ...said, ...known });
-    const seen = read.csv?.find(({ file }) => file === name);
-    const isLook = form.get('act') === 'look' || (seen && mustBeLookedAt(seen, said));
-    const outcome = seen && isLook ? undefined : await importOne(context, read, upload);
-    if (outcome) outcomes.push(outcome);
-    if (seen && !outcome?.imported) previews.push({ ...upload, read, content: await packed(bytes) });
-  }
-  return importPage(context, { outcomes, previews });
+  const size = uploads.reduce((sum, { bytes }) => sum + bytes.length, 0);
+  const told = new ToldImport(journal, act);
+  const ended = importAll(context, uploads, told);
+  const shown = prefersAsync(request.headers) ? undefined : await endedAtOnce(ended, size);
+  if (shown) return importPage(context, shown);
+  ended.catch((error: unknown) => request.log.warn({ err: error }, 'an import ended with an error'));
+  const id = await told.tell(clock.now());
+  database.refresh();
+  return { to: address(`${STATEMENTS_PATH}/import/${id}`) };
 }
 
-async function importOne(
+/** Imports the files one after the other. A CSV file that is to be looked at is not imported. */
+async function importAll(
   context: StatementContext,
-  read: ReadStatements,
-  { name, said }: Upload,
-): Promise<FileOutcome> {
-  const { database, form, journal, act, offer } = context;
+  uploads: readonly Upload[],
+  told: ToldImport,
+): Promise<{ outcomes: FileOutcome[]; previews: CsvPreview[] }> {
+  const { database, offer, form, act, journal } = context;
   const known = await readingOptions(database, offer.settings);
-  const checked = checkFile(read, offer.settings, said !== undefined, known);
-  if (said) checked.confirmed?.push(...layoutsOf(read, checked.statements));
-  const options = { despiteFaults: form.get('despite') === 'yes', dryRun: false };
-  const { faults, notes } = checked;
-  return { file: name, imported: await importFile(journal, checked, act, options), faults, notes };
+  const outcomes: FileOutcome[] = [];
+  const previews: CsvPreview[] = [];
+  let before = 0;
+  try {
+    for (const { name, bytes, said } of uploads) {
+      const read = await readBeside(bytes, name, { ...said, ...known });
+      const upload = { name, said, bytes: read.bytes()! };
+      const seen = read.csv?.find(({ file }) => file === name);
+      const isLook = form.get('act') === 'look' || (seen && mustBeLookedAt(seen, said));
+      if (seen && isLook) {
+        previews.push({ ...upload, read, content: await packed(upload.bytes) });
+        continue;
+      }
+      const how = { csv: known, confirm: said !== undefined, despiteFaults: form.get('despite') === 'yes' };
+      const { checked, imported } = await importWhatWasRead(
+        { journal, offer },
+        read,
+        how,
+        act,
+        (transaction, done, of) => told.onTurn(transaction, before + done, before + of),
+      );
+      before += read.told.reduce((sum, { overview }) => sum + overview.lines, 0);
+      outcomes.push({ file: name, imported, faults: checked.faults, notes: checked.notes });
+      if (seen && !imported) previews.push({ ...upload, read, content: await packed(upload.bytes) });
+    }
+    await tellEnd(told, outcomes, previews);
+    return { outcomes, previews };
+  } catch (error) {
+    await told.failed().catch(() => {}); // the store is away: the status is "stopped" after a while
+    throw error;
+  }
+}
+
+const TOO_LARGE_TO_SHOW =
+  'It has to be looked at, and is too large to be shown at once. Import a smaller export of the same account first and confirm how it is read: that is remembered.';
+
+/** Tells what all files came to, for an asker who did not wait. */
+function tellEnd(
+  told: ToldImport,
+  outcomes: readonly FileOutcome[],
+  previews: readonly CsvPreview[],
+): Promise<void> {
+  const imported = outcomes.flatMap((one) => one.imported ?? []);
+  const isOne = outcomes.length + previews.length === 1;
+  const faults = [
+    ...outcomes.flatMap((one) => one.faults),
+    ...previews.map(({ name }) => ({ file: name, line: 0, text: TOO_LARGE_TO_SHOW })),
+  ].map((fault) => (isOne ? fault : { ...fault, text: `${fault.file}: ${fault.text}` }));
+  return imported.length > 0 || faults.length === 0 ? told.done(imported, faults) : told.refused(faults);
 }
 
 export async function takeUndo(context: StatementContext): Promise<Outcome> {
