@@ -8,6 +8,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   realpathSync,
   rmSync,
   writeFileSync,
@@ -88,23 +89,87 @@ test('the Node of package-lock.json is one exact version on every machine, and t
   assert.equal(locked.find(([path]) => path === `node_modules/${name}`)?.[1].version, process.versions.node);
 });
 
-test('the installation fails and names the package where npm leaves out the Node binary', async () => {
+/** A folder whose lock file names the Node for this machine alone. */
+function folderWithLock(): { folder: string; name: string; version: string } {
   const folder = mkdtempSync(join(tmpdir(), 'counterfoil-install-'));
   const [name, version] = nodes.find(([one]) => one.endsWith(`-${process.platform}-${process.arch}`))!;
   const root = { name: 'part', version: '1.0.0', optionalDependencies: { [name]: version } };
-  const path = `node_modules/${name}`;
-  const binary = (lockFile.packages as unknown as Record<string, Locked>)[path];
+  const packages = lockFile.packages as unknown as Record<string, Locked>;
   mkdirSync(join(folder, 'scripts'));
   cpSync(join(ROOT, 'scripts/install.js'), join(folder, 'scripts/install.js'));
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ ...root, type: 'module' }));
-  const lock = { name: 'part', lockfileVersion: 3, packages: { '': root, [path]: binary } };
+  const path = `node_modules/${name}`;
+  const lock = { name: 'part', lockfileVersion: 3, packages: { '': root, [path]: packages[path] } };
   writeFileSync(join(folder, 'package-lock.json'), JSON.stringify(lock));
+  return { folder, name, version };
+}
+
+const OLD_NODE = `--import=data:text/javascript,${encodeURIComponent(
+  "Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.20.2' } })",
+)}`;
+const OLD_SQLITE = OLD_NODE.replace(
+  encodeURIComponent("node: '20.20.2'"),
+  encodeURIComponent("sqlite: '3.51.2'"),
+);
+const WITHOUT = ['ci', '--omit=dev', '--omit=optional'];
+const WITH_NODE = ['ci', '--omit=dev', '--include=optional'];
+const ALL = ['ci', '--include=dev', '--include=optional'];
+const ADDED = (kinds: string[]) => ['install', '--no-save', ...kinds.slice(1)];
+
+test('npm start installs neither tools nor a second Node, npm test all, and neither removes what is there', () => {
+  const { folder, name } = folderWithLock();
+  const lockPath = join(folder, 'package-lock.json');
+  const lock = JSON.parse(readFileSync(lockPath, 'utf8'));
+  lock.packages['node_modules/service'] = { version: '1.0.0' };
+  lock.packages['node_modules/tool'] = { version: '1.0.0', dev: true };
+  writeFileSync(lockPath, JSON.stringify(lock));
+  const npm = join(folder, 'npm.cjs');
+  writeFileSync(npm, 'console.error(JSON.stringify(process.argv.slice(2))); process.exit(1);');
+  const service = ['service'];
+  const cases: [argument: string[], node: string, there: string[], runs: string[] | null][] = [
+    [[], '', [], WITHOUT],
+    [[], OLD_NODE, [], WITH_NODE],
+    [[], OLD_SQLITE, [], WITH_NODE],
+    [['--all'], '', [], ALL],
+    [[], '', service, null],
+    [[], OLD_NODE, service, ADDED(WITH_NODE)],
+    [['--all'], '', service, ADDED(ALL)],
+    [[], '', [name], ADDED(WITH_NODE)],
+    [[], '', ['tool', name], ADDED(ALL)],
+    [['--all'], '', ['service', 'tool', name], null],
+  ];
+  mkdirSync(join(folder, 'node_modules'));
+  for (const [argument, node, there, runs] of cases) {
+    const found = there.map((one) => [`node_modules/${one}`, lock.packages[`node_modules/${one}`]]);
+    const record = { packages: Object.fromEntries(found) };
+    writeFileSync(join(folder, 'node_modules/.package-lock.json'), JSON.stringify(record));
+    const options = node ? [node] : [];
+    const { stderr } = spawnSync(process.execPath, [...options, 'scripts/install.js', ...argument], {
+      cwd: folder,
+      env: plainEnvironment({ npm_execpath: npm }),
+      encoding: 'utf8',
+    });
+    const [line] = /^\[.*\]$/m.exec(stderr) ?? ['null'];
+    const given = JSON.parse(line) as string[] | null;
+    const label = `${argument} on ${decodeURIComponent(node)} with ${there}: ${stderr}`;
+    assert.deepEqual(
+      given?.filter((one) => !/^--(ignore-scripts|no-audit|no-fund|loglevel)/.test(one)) ?? null,
+      runs,
+      label,
+    );
+    assert.ok(given?.includes('--ignore-scripts') ?? true, label);
+  }
+  rmSync(folder, { recursive: true, force: true });
+});
+
+test('the installation fails and names the package where npm leaves out the Node binary', async () => {
+  const { folder, name, version } = folderWithLock();
   const env = plainEnvironment({
     npm_config_registry: `http://127.0.0.1:${await freePort()}`,
     npm_config_cache: join(folder, 'cache'),
     npm_config_fetch_retries: '0',
   });
-  const { status, stderr } = spawnSync(process.execPath, ['scripts/install.js'], {
+  const { status, stderr } = spawnSync(process.execPath, ['scripts/install.js', '--all'], {
     cwd: folder,
     env,
     encoding: 'utf8',
