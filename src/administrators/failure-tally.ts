@@ -43,7 +43,7 @@ export class FailureTally {
     return true;
   }
 
-  /** Counts a failure without an entry. `subject`: as in the entries. */
+  /** Counts a failure that gets no entry. `subject` is the one that its entry would have. */
   count(subject: string, failure: FailedSignIn): void {
     this.#counted++;
     this.#kept.set(subject, [failure, ...(this.#kept.get(subject) ?? [])].slice(0, KEPT_OF_EACH));

@@ -122,7 +122,7 @@ export async function sessionBefore(
   return rows[0]?.created_at;
 }
 
-/** Sessions of an administrator that go on, newest first. */
+/** The active sessions of an administrator, newest first. */
 export function openSessionsOf(database: Reader, administratorId: string, now: number): Promise<Session[]> {
   return database.query<Session>(
     `select ${SESSION} from sessions where administrator_id = ? and ended_at is null and expires_at > ? order by id desc`,

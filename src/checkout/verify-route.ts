@@ -11,7 +11,7 @@ import { paymentWithReceipt } from './receipt.ts';
 import type { CheckoutVisit, Name } from './visit.ts';
 
 export const VERIFY_PATH = '/verify';
-/** Numbers that one network may ask for in ten minutes, by each node. */
+/** Maximum number of numbers that one network may request in ten minutes, on each node. */
 const WINDOW_MS = 10 * MINUTE_MS;
 const FROM_NETWORK = 60;
 const NUMBER_MAXIMUM = 60;

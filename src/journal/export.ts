@@ -91,7 +91,7 @@ export async function* exportHistory(
     }
     if (seals.length < PAGE) break;
   }
-  // Behind the last seal nothing ought to stand; what does is for the reader to find.
+  // No entry should follow the last seal. If one does, it is exported too, so that the reader finds it.
   for (; !next.done; next = await entries.next()) yield canonicalEntry(next.value);
   yield line({ public_key: file.public_key });
   for await (const checkpoint of linesOf(file)) {

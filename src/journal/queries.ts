@@ -194,7 +194,7 @@ export function searchEntries(
   );
 }
 
-/** When entry `number` was made, or undefined. */
+/** The time of entry `number` in milliseconds since 1970, or undefined. */
 export async function momentOfEntry(database: Reader, number: number): Promise<number | undefined> {
   return (await database.query<{ at: number }>('select at from audit_entries where number = ?', number))[0]
     ?.at;

@@ -112,7 +112,7 @@ function requireReached(last: Seal | undefined, newest: Checkpoint | undefined, 
   );
 }
 
-/** A reader of the entries from `first` on, those before it counted. */
+/** A reader of the entries from number `first` on. Earlier entries are counted only. */
 async function readerFrom(view: Reader, first: number): Promise<EntryReader> {
   if (first === 1) return new EntryReader(view);
   const before = await countEntriesBefore(view, first);

@@ -12,7 +12,7 @@ import type { Reader } from '../store/database.ts';
 import { wants } from './choices.ts';
 import { type CustomerLetter, type MerchantLetter, type NewLetter, TRIED_MS } from './letter.ts';
 
-/** Entries that are read at once. */
+/** Maximum number of entries in one read. */
 const READ_AT_ONCE = 200;
 
 /** What an event has told to the customer and to the merchant. */

@@ -66,7 +66,7 @@ export class SmtpTransport implements MailTransport {
       .finally(() => connection.close());
   }
 
-  /** Connects, signs in and goes. Returns what is wrong, or undefined. */
+  /** Connects, signs in and disconnects. Returns the fault, or undefined. */
   async look(): Promise<string | undefined> {
     const connection = await this.#connection();
     try {

@@ -30,7 +30,7 @@ interface TimedParts {
 
 export class Timed {
   readonly #parts: TimedParts;
-  /** The day whose reminders were written down. */
+  /** The day whose reminders are stored. */
   #remindedOn = '';
 
   constructor(parts: TimedParts) {

@@ -44,7 +44,7 @@ const LEASE_MS = ATTEMPT_MS + 20 * SECOND_MS;
 const PASSED_OVER = 1000;
 /** After a server that is away, the next attempt waits a second, then twice as long each time, at most five minutes. */
 const AWAY_MAXIMUM_MS = 5 * MINUTE_MS;
-/** Letters that may leave in an hour: to one address, and for one merchant. What is more waits. */
+/** Maximum number of letters in an hour, to one address and for one merchant. Further letters wait. */
 const AN_HOUR = { address: 20, merchant: 2000 };
 
 /** A letter's words, or why it is not to leave. */
@@ -198,7 +198,7 @@ export class MailWorker {
     if (letters.length > 0) {
       if (!(await this.#hold())) return false;
       await this.#commit(async (transaction) => {
-        // What could not leave to an administrator is replaced by the next of its kind.
+        // A letter that could not be sent to an administrator is replaced by the next of its kind.
         for (const letter of letters.filter(({ merchant_id }) => merchant_id === null))
           await withdrawOlder(transaction, letter, 'A newer one takes its place');
         await addLetters(transaction, letters);

@@ -177,7 +177,7 @@ export async function revokeKey(
   return { row: await writeEnd(transaction, before, end, act, 'key.revoked') };
 }
 
-/** Why a key of the configuration is neither replaced nor revoked here. Its id begins as its digest does, so that its line is found. */
+/** The refusal to rotate or revoke a key of the configuration file. The id begins like the digest, so that operators find its line. */
 export function livesInFile({ digest }: Pick<KnownKey, 'digest'>): OperationalError {
   return new OperationalError(
     'invalid_status',

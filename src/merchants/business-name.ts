@@ -5,7 +5,7 @@ import { textFault } from '../lib/text.ts';
 export const BUSINESS_NAME_MAXIMUM = 120;
 
 const VISIBLE = /[\p{L}\p{N}]/u;
-/** Letters and signs that are drawn as nothing: the Hangul fillers and the empty Braille pattern. */
+/** Invisible letters and signs: the Hangul fillers and the empty Braille pattern. */
 const BLANK = /[\u115f\u1160\u2800\u3164\uffa0]/u;
 const LINE_BREAK = /[\p{Zl}\p{Zp}]/u;
 /** Format characters, tags among them; joiners are judged by themselves. */

@@ -30,7 +30,7 @@ const UNTOLD = {
   revoked_at: null,
 };
 
-/** A merchant with the keys that are kept of it. */
+/** A merchant with its keys in memory. */
 export interface KnownMerchant extends MerchantProfile {
   keys: readonly KnownKey[];
   /** Whether the configuration names it. */
@@ -276,7 +276,7 @@ class KeptKeys {
   readonly #keepsOver: boolean;
   /** By their digests. */
   readonly #keys = new Map<string, StoredKey>();
-  /** Inactive ones by their digests, the most recent. */
+  /** The keys that became inactive last, by their digests. */
   readonly #inactive = new LRUCache<string, StoredKey>({ max: REMEMBERED });
   /** The digests of each merchant's keys. */
   readonly #digests = new Map<string, Set<string>>();
@@ -290,7 +290,7 @@ class KeptKeys {
     return this.#keys.size;
   }
 
-  /** A key that is kept, by its digest. */
+  /** The key with a digest. */
   get(digest: string): StoredKey | undefined {
     return this.#keys.get(digest);
   }

@@ -9,7 +9,7 @@ import { keyUsesOf, noteKeyUses } from './queries.ts';
 
 /** The name that such works are put in order by: they change the same rows on every node. */
 const ROW = 'api_key_uses';
-/** How many keys one commit writes of, so that it stays short. */
+/** Maximum number of keys in one commit, so that the commit stays short. */
 const WRITTEN_AT_ONCE = 200;
 /** How many keys one statement asks of: engines take only so many values. */
 const READ_AT_ONCE = 500;

@@ -83,7 +83,7 @@ export async function countWorkingKeys(
   return rows[0]!.count;
 }
 
-/** How many keys of a merchant in a mode were made after `since`. */
+/** The number of a merchant's keys in a mode that were made after `since`. */
 export async function countKeysSince(
   database: Reader,
   merchantId: string,

@@ -6,7 +6,7 @@ import { addressForLog } from '../web/network.ts';
 import { plainPeers } from '../web/plain-peers.ts';
 import type { Configuration } from './config.ts';
 
-/** What a new payment takes from the configuration. */
+/** The settings that new payments are created with. */
 export const termsOf = (configuration: Configuration): PaymentTerms => ({
   lifetimeS: configuration.payment_lifetime_s,
   timeZone: configuration.time_zone,

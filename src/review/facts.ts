@@ -11,12 +11,12 @@ import { decidedAmounts, paymentsByTrait, type Trait } from './queries.ts';
 import { arrivalsOf, receivedSoFar } from './review.ts';
 import { momentInWords } from './told.ts';
 
-/** How many payments alike are looked at, and how many of them are named. */
+/** Maximum number of similar payments that are read, and of those that are named. */
 const ALIKE_MAXIMUM = 100;
 const ALIKE_NAMED = 5;
 /** So many payments of one customer within a day are worth a second look. */
 const MANY_IN_A_DAY = 3;
-/** How many decided payments the median is of, and below how many it says nothing. */
+/** Maximum and minimum number of decided payments that the median is taken of. */
 const MEDIAN_OF = 200;
 const MEDIAN_LEAST = 5;
 /** An amount this many times the median is worth a second look. */
@@ -24,7 +24,7 @@ const FAR_ABOVE = 5;
 
 const plainMoney: WriteMoney = (minor, currency) => `${currency} ${formatAmount(minor)}`;
 
-/** In which moment, time zone and language facts are told. */
+/** The moment, time zone and language that facts are written in. */
 interface Telling {
   /** Milliseconds since 1970. */
   now: number;
@@ -165,7 +165,7 @@ async function amount(
 /** The newest other payments that share something. */
 interface Alike {
   payments: Payment[];
-  /** Whether there are more than these. */
+  /** Whether the store has more of them. */
   hasMore: boolean;
   recent: number;
   rejected: number;

@@ -1,4 +1,4 @@
-// What the console shows of the whole: how much waits, what was decided day by day, and the last decision.
+// Figures of all payments for the console: how many wait, the decisions of each day, and the last decision.
 
 import { LRUCache } from 'lru-cache';
 import type { Journal } from '../journal/journal.ts';
@@ -18,7 +18,7 @@ const COUNTED_MS = 2 * SECOND_MS;
 const LOOKS_REMEMBERED = 1000;
 const LATEST = Number.MAX_SAFE_INTEGER;
 
-/** What was decided on one day, live and test payments. */
+/** The decisions of one day, of live and test payments. */
 export interface DayFigures {
   /** `2026-11-20`. */
   date: string;

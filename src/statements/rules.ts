@@ -16,13 +16,13 @@ import { activeRules } from './rule-queries.ts';
 
 /** Rules that count at once. */
 const RULES_MAXIMUM = 500;
-/** Open lines, the newest, that a new rule is held against. */
+/** Maximum number of open lines, newest first, that a new rule is applied to. */
 const LOOKED_AT = 1000;
 
 /** What a rule knows lines by. */
 type Known = Pick<KeptRule, 'direction' | 'name_key' | 'other_account'>;
 
-/** What a rule about a line would know it by; undefined for a line without a name and an account of the other side. */
+/** The name and account that a rule about a line would match. Undefined for a line without both. */
 export function knownBy(line: KeptLine): Known | undefined {
   const { counterparty } = saidOn(line);
   const known = {

@@ -1,4 +1,4 @@
-// Undoes an import of which nothing was decided: its lines count no more, and the same file can be imported again, read otherwise.
+// Undoes an import of which nothing was decided. Its lines are ignored, and the same file can be imported again with other options.
 import type { Act } from '../journal/audit-entry.ts';
 import { changeRow } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';

@@ -1,4 +1,4 @@
-// A span of time that several steps share, so that together they end by it.
+// A time limit that several steps share.
 import { monotonicMs } from '../lib/time.ts';
 import { DatabaseError } from './database.ts';
 
@@ -10,7 +10,7 @@ export class Budget {
     this.#endsAt = monotonicMs() + ms;
   }
 
-  /** What is left, in milliseconds, at most `ms` of it. Throws `DatabaseError` (`unavailable`) when it is used up. */
+  /** The remaining milliseconds, at most `ms`. Throws `DatabaseError` (`unavailable`) if none remain. */
   left(ms = Number.POSITIVE_INFINITY): number {
     const left = Math.ceil(this.#endsAt - monotonicMs());
     if (left <= 0) throw new DatabaseError('unavailable', 'the time for it was used up');

@@ -14,7 +14,7 @@ const APPLICATION_NAME = 'counterfoil-move';
 const SESSIONS_END_WITHIN_MS = 1000;
 const SESSIONS_ASKED_EVERY_MS = 50;
 
-/** Why rows are not carried, in a line. */
+/** The rows were not carried. The message is one line. */
 export class CarryRefused extends Error {
   override readonly name = 'CarryRefused';
 }

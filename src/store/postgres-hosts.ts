@@ -56,7 +56,7 @@ export class Hosts {
     return connection.isOpen && !this.isSuperseded(connection);
   }
 
-  /** Whether another host has taken the place of the one that a connection leads to. */
+  /** Whether another host has replaced the host of a connection. */
   isSuperseded(connection: Connection): boolean {
     const answer = this.#answers.get(connection);
     return !answer || answer.host !== this.#last || this.#isStale(answer);

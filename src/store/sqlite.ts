@@ -73,7 +73,7 @@ class Sqlite implements Database {
   #misplaced: string | undefined;
   #writing = false;
   #viewTakenAt = 0;
-  /** Closing twice would close a descriptor that another has by then. */
+  /** Because a second close would close a descriptor that was reused meanwhile. */
   #closing: Promise<void> | undefined;
 
   constructor(

@@ -25,7 +25,7 @@ import { Slots } from './slots.ts';
 /** How often the history is looked at for what other nodes committed, and how often for deliveries that are due. */
 const LOOK_EVERY_MS = 200;
 const DUE_EVERY_MS = SECOND_MS;
-/** Entries that are looked through for whose they are. Behind more, every endpoint looks for itself. */
+/** Maximum number of new entries whose tenants are looked up. Beyond it, every endpoint looks for news itself. */
 const LOOKED_THROUGH = 2000;
 /** How long a stop waits for attempts to end. */
 const STOP_MS = 2 * SECOND_MS;

@@ -7,7 +7,7 @@ const [END_OF_DIRECTORY, DIRECTORY_ENTRY, LOCAL_ENTRY] = [0x06054b50, 0x02014b50
 /** Of the record at the end of an archive, and of the comment that may stand behind it. */
 const [END_BYTES, COMMENT_BYTES] = [22, 65_535];
 const [STORED, DEFLATED] = [0, 8];
-/** Packed bytes that are unpacked at a time: after each the limit is looked at. */
+/** Packed bytes in one step of unpacking. The limit is checked after each step. */
 const PIECE_BYTES = 16 * 1024;
 
 export function isArchive(bytes: Uint8Array): boolean {

@@ -94,7 +94,7 @@ const transactionAmount = (detail: XmlElement, currency: string): Amount | undef
 const transactionsSaid = (entry: XmlElement): number =>
   all(entry, 'NtryDtls').reduce((sum, one) => sum + (Number(textAt(one, 'Btch/NbOfTxs')) || 0), 0);
 
-/** Why the transactions of an entry stay one line; undefined if it has one. A fault where an amount is there and cannot be read. */
+/** The reason to keep an entry's transactions as one line; undefined if there is none. `isFault`: an amount is unreadable. */
 function togetherText(
   entry: XmlElement,
   details: readonly XmlElement[],

@@ -33,7 +33,7 @@ export class ElementCount {
     }
   }
 
-  /** See `countFault`. Not before all pieces were taken. */
+  /** The fault of `countFault`. Call it once all pieces were added. */
   fault(what: string, read: number): StatementFault | undefined {
     return countFault(what, this.#count, read);
   }

@@ -15,7 +15,7 @@ const isWrittenDay = (cell: string) => isDay(cell) && /[./\- ]|[A-Za-z]{3}|年/.
 export const isAmount = (cell: string) =>
   !isDay(cell) && /\d[.,]\d|^[-+(]/.test(cell) && Boolean(csvAmountOfAny(cell));
 
-/** What a role needs to stand in its column. Texts and names may be anything. */
+/** The test that the values of a role's column must pass. Texts and names have none. */
 const KINDS: Partial<Record<CsvRole, { is: (cell: string) => boolean; mayBeEmpty: boolean }>> = {
   day: { is: (cell) => isDay(cell) || isPendingWord(cell), mayBeEmpty: false },
   value: { is: (cell) => isDay(cell) || isPendingWord(cell), mayBeEmpty: true },
@@ -47,7 +47,7 @@ interface TotalOf {
   credit?: number;
 }
 
-/** What a column is the running total of, up or down the table; undefined if of nothing. */
+/** The column whose running total this one is, up or down the table. Undefined if there is none. */
 export function totalOf(
   rows: readonly CsvRow[],
   total: number,

@@ -103,7 +103,7 @@ export function detectLayout(
   }
 }
 
-/** Words that a status column may have. One with more, none of which is known, holds a text. */
+/** Maximum number of different words in a status column. A column with more, all of them unknown, holds text. */
 const STATUS_WORDS_MAXIMUM = 6;
 
 /** Asks what a status means that is not known. A column of texts is none. */
@@ -169,7 +169,7 @@ function notATotal(
   }
 }
 
-/** Columns that nothing is known of and that hold more than days and amounts: a reference may stand in any of them. */
+/** Unknown columns that hold more than days and amounts. Each may hold a reference. */
 function otherWords({ names, survey, sample }: CsvTable, columns: CsvColumns): string[] {
   const taken = Object.values(columns).flat();
   const fits = contentFit(sample);

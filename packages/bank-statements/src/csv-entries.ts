@@ -12,7 +12,7 @@ type More = Extract<RowRead, { kind: 'more' }> & { at: number };
 /** A row with a day and an amount, and the rows below that go on with it. */
 export type CsvEntry = Extract<RowRead, { kind: 'line' }> & { more: readonly More[] };
 
-/** What the rows of a table say beside their entries. */
+/** What a table holds besides its entries. */
 export interface CsvRowsSaid {
   faults: StatementFault[];
   notes: StatementFault[];
@@ -32,7 +32,7 @@ export function readRows(
   /** Words that are a footer unless a line follows. */
   let words: StatementFault[] = [];
   let hasLine = false;
-  /** The entry that the next row may go on with. */
+  /** The entry that the next row may continue. */
   let open: CsvEntry | undefined;
   const close = () => {
     if (open) take(open);
@@ -110,7 +110,7 @@ function swallowed(
   });
 }
 
-/** The lines of an entry: its parts if they come to its amount, else itself with the texts of the rows below. */
+/** The lines of an entry: its parts if their sum is its amount, otherwise the entry with the texts of the rows below it. */
 export function partsOf({ line, more }: CsvEntry, notes: StatementFault[]): LineRead[] {
   if (more.length === 0) return [line];
   const parts = more.filter(({ minor }) => minor !== undefined);

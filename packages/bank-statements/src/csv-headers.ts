@@ -71,7 +71,7 @@ for (const [role, names] of Object.entries(COLUMN_NAMES) as [CsvRole, string][])
 /** Ranks of what is known by parts alone. */
 const [PART_RANK, STEM_RANK] = [500, 1000];
 
-/** What a column may hold by its name, each with its rank: the lower, the likelier. */
+/** The roles that a column may have by its name, each with a rank. A lower rank is likelier. */
 function rolesOf(name: string): [CsvRole, number][] {
   const plain = plainName(name.replace(/^#(?=\p{L})/u, ''));
   const known = KNOWN.get(plain);
@@ -141,7 +141,7 @@ export function columnsByName(
   };
   const roles = Object.keys(COLUMN_NAMES) as CsvRole[];
   for (const isStrong of [true, false]) for (const role of roles) take(role, isStrong);
-  // A table with one day alone has that one as the booking day, whatever it calls it.
+  // The only day of a table is the booking day, whatever its column is called.
   if (!columns.day && columns.value) {
     columns.day = columns.value;
     delete columns.value;
@@ -153,7 +153,7 @@ export function columnsByName(
   return withParties(columns);
 }
 
-/** Of two names that are known alike the one with a currency is the account's: `bedrag in EUR` beside `bedrag`. */
+/** Of two equally known names, the one with a currency is the account's: `bedrag in EUR` beside `bedrag`. */
 const withCurrencyFirst = (a: string, b: string, role: CsvRole): number =>
   MONEY.includes(role)
     ? Number(currencyInName(b) !== undefined) - Number(currencyInName(a) !== undefined)

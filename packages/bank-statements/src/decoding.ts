@@ -87,7 +87,7 @@ export function decodingOf(source: ByteSource, chosen?: Encoding): Decoding {
   return isSure ? { encoding } : { encoding, note };
 }
 
-/** The share of bytes that are 0 in UTF-16: of spaces, digits and signs, where the letters are not Latin. */
+/** Minimum share of zero bytes in UTF-16 text. Where letters are not Latin, only spaces, digits and signs have them. */
 const ZERO_SHARE = 0.05;
 
 /** UTF-16 by the bytes that are 0: every second one of some characters, and no other. */

@@ -7,7 +7,7 @@ interface NodeCrypto {
 }
 type Builtins = { process?: { getBuiltinModule?(name: string): NodeCrypto | undefined } };
 
-/** Node's own function is nine times as fast as one in JavaScript. Browsers have none that answers at once. */
+/** Node's own SHA-256 is nine times as fast as one in JavaScript. Browsers have no synchronous one. */
 const native = (globalThis as Builtins).process?.getBuiltinModule?.('node:crypto')?.hash;
 
 /** The first bytes of the digest of UTF-8 text, in hexadecimal digits. */

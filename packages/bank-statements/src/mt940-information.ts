@@ -28,7 +28,7 @@ const WRITTEN_OUT: readonly (readonly [RegExp, string])[] = [
 export const RETURNED =
   /\b(?:R(?:Ü|UE?)CK(?:LASTSCHRIFT|(?:Ü|UE?)BERWEISUNG|RUF)|RETOURE|RETURN(?:ED)? (?:TRANSFER|PAYMENT)|ZWROT PRZELEWU)\b/i;
 
-/** What the rows of one `:86:` tell. An empty list gives an empty text. */
+/** Reads the rows of one `:86:` field. Returns empty text for an empty list. */
 export function readInformation(rows: readonly string[]): Information {
   const joined = rows.join('');
   const start = SUBFIELDS.exec(joined);

@@ -22,7 +22,7 @@ export function hundredths(text: string, decimalMark: '.' | ','): number | undef
 /** Digits in groups of three with a decimal mark behind them. */
 const GROUPED = /^\d{1,3}([. '’,])\d{3}(?:\1\d{3})*(?!\1)[.,]\d*$/;
 
-/** `1.234,56`, `1 234.56` and their like without the marks between the groups. Other texts as they are. */
+/** Removes the marks between groups of digits: `1.234,56` gives `1234,56`. Returns other texts unchanged. */
 export function withoutGroups(text: string): string {
   const group = GROUPED.exec(text)?.[1];
   return group === undefined ? text : text.replaceAll(group, '');

@@ -84,13 +84,13 @@ export interface Shown extends Sent {
   title: string;
   /** Everything within `main` but the summary of faults: h1 and all. */
   content: Html;
-  /** Which entry of the navigation this is: the path of one of its pages, or `/account`. */
+  /** The entry of the navigation that is marked as current: the path of its page, or `/account`. */
   place?: string;
   /** How its content is laid out: a page if undefined; `panes` are a list and what is open beside it, `one` is what would be open. */
   layout?: 'page' | 'panes' | 'one';
   /** Whether narrow screens show what is open of the two panes, and not the list. */
   isOpen?: boolean;
-  /** A link past the list to what is to be judged: the element's id, and what the link says. */
+  /** The link that skips the list: the id of its target, and its text. */
   skip?: { to: string; text: string } | undefined;
   /** 200, or 422 if there are faults, if undefined. */
   status?: number | undefined;

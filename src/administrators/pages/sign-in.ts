@@ -96,7 +96,7 @@ export function timeOfDay(timeZone: string, ms: number): string {
   return momentsIn(timeZone).clock(minute);
 }
 
-/** What a browser sent of a passkey; `null`, which is no passkey, where it is not JSON. */
+/** The passkey answer of a browser. Returns `null`, which is no passkey, if it is not JSON. */
 export function parsed(text: string): unknown {
   try {
     return JSON.parse(text);

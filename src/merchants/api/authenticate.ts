@@ -26,7 +26,7 @@ export interface Authentication {
   refuse: Refuse;
 }
 
-/** Whether the key of a request that was let in still is good, and its merchant not suspended, as far as this node has heard. */
+/** Whether an accepted request's key is still active and its merchant not suspended, as far as this node knows. */
 export function stillCalls(request: FastifyRequest, directory: Directory, now: number): boolean {
   return (
     directory.find(bearerOf(request)!, now) !== undefined &&

@@ -139,7 +139,7 @@ export interface Subject extends Installation {
   deadlineMs: number;
   /** The store, or why there is none to look into. */
   store: { database: Database } | { none: Verdict };
-  /** Whether checks are made that read the whole store. */
+  /** Whether to run the checks that read the whole store. */
   deep?: boolean | undefined;
   /** What the newest verification of the history came to, where a server runs that verifies; nothing before the first. */
   verification?: (() => VerificationOutcome | undefined) | undefined;

@@ -259,7 +259,7 @@ async function findFaults(
   }
 }
 
-/** Throws `Failure` if no entry can speak of a row. */
+/** Throws `Failure` if a row cannot be the subject of an entry. */
 function requireNameable({ subject, problem, isNameable }: RowFault): void {
   if (!isNameable)
     throw new Failure(`${problem}, and ${subject} is no id that this program makes: delete the row`);

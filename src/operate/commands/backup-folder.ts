@@ -12,7 +12,7 @@ import { existing } from '../checks/folders.ts';
 import { Failure, shownPath } from './terminal.ts';
 
 const LIST = 'backup.json';
-/** What is not finished, or about to be deleted, is called so: no backup is. */
+/** Prefix of folders that are unfinished or being deleted. No backup's name begins with it. */
 const UNFINISHED = '.unfinished-';
 /** After so long, no process works on it any more. A process of another node or machine cannot be asked. */
 const ABANDONED_AFTER_MS = 12 * HOUR_MS;

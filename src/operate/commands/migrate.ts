@@ -17,7 +17,7 @@ export function migrateCommand(): Command {
       const configuration = readConfiguration(configurationFile(options.config));
       const lost = lostDatabaseFile(configuration);
       if (lost) throw new StartRefused(lost); // an empty one in its place would be taken for the store
-      // It is not held: a server of the version before serves on, waiting for each step as for any commit.
+      // The store is not locked: a server of the previous version goes on, and waits for each step as for any commit.
       const database = await openFenced(configuration);
       try {
         const applied = await migrate(database);

@@ -37,7 +37,7 @@ export async function writeOut<R>(lines: Lines<R>): Promise<R | undefined> {
   }
 }
 
-/** Beside `file`, readable by its owner alone, then moved over it: a failure leaves what was there. Throws `Failure` without its folder. */
+/** Writes a new file, for its owner alone, and renames it to `file`: a failure leaves the old one. Throws `Failure` without the folder. */
 export async function writeFile<R>(file: string, lines: Lines<R>): Promise<R> {
   const folder = dirname(file);
   if (!existsSync(folder)) throw new Failure(`${shownPath(folder)} does not exist: make it, or mount it`);

@@ -103,7 +103,7 @@ async function paymentsOf(database: Reader, which: string, now: number): Promise
   throw new Failure(`there is no payment with the id or the reference ${JSON.stringify(which)}`);
 }
 
-/** What stands above a payment that was changed in the store itself, else nothing. */
+/** The warning above a payment that was changed in the store itself, otherwise empty. */
 async function warning(database: Reader, payment: Payment): Promise<string> {
   if (await isPaymentAsRecorded(database, payment)) return '';
   const what = 'Changed outside the service: what stands here is not what the history says.';

@@ -212,7 +212,7 @@ export const configurationSchema = z.strictObject({
 
 export type Settings = z.output<typeof configurationSchema>;
 
-/** Groups by the path that leads to them, without the places in lists. */
+/** The groups of settings by their paths, without list indexes. */
 const GROUPS: Readonly<Record<string, { shape: object }>> = {
   review: reviewSchema,
   registration: registrationSchema,

@@ -19,7 +19,7 @@ interface Framed<Name extends string = never> {
   content: Html;
   /** How the page is laid out: a stub with its leaf, still whole, torn off when paid, or void. A sheet if undefined. */
   pair?: 'whole' | 'torn' | 'void';
-  /** Where to ask, and what the merchant publishes, in the footer. */
+  /** The footer: the merchant's support contact and the details that it publishes. */
   help?: Html;
   /** The merchant's colour as `#rrggbb`; ours if undefined. */
   colour?: string | undefined;
