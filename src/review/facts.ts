@@ -51,9 +51,9 @@ export async function factsOf(
     beside(database, payment, money, say),
     payerName(say, payment),
     amount(say, database, payment, money),
-    sameEmail(say, database, payment, now),
-    sameAccount(say, database, payment, now),
-    sameReference(say, database, payment, now),
+    alike('payer_email', say, database, payment, now),
+    alike('payer_account', say, database, payment, now),
+    alike('merchant_reference', say, database, payment, now),
     announcedOnly(say, payment, timeZone),
     linkRequested(say, payment, timeZone),
   ]);
@@ -162,121 +162,81 @@ async function amount(
   };
 }
 
-/** The newest other payments that share something. */
-interface Alike {
-  payments: Payment[];
-  /** Whether the store has more of them. */
-  hasMore: boolean;
-  recent: number;
-  rejected: number;
-}
-
-/** The newest other payments that share something, or undefined. */
+/** The fact that other payments share a trait with this one; undefined if none does. */
 async function alike(
-  database: Reader,
   trait: Trait,
-  payment: Payment,
-  now: number,
-): Promise<Alike | undefined> {
-  const found = (await paymentsByTrait(database, trait, payment, ALIKE_MAXIMUM + 1)).map((one) =>
-    asOf(one, now),
-  );
-  if (found.length === 0) return undefined;
-  const payments = found.slice(0, ALIKE_MAXIMUM);
-  return {
-    payments,
-    hasMore: found.length > ALIKE_MAXIMUM,
-    recent: payments.filter(({ created_at }) => created_at > now - DAY_MS).length,
-    rejected: payments.filter(({ status }) => status === 'rejected').length,
-  };
-}
-
-/** Such as `, 3 from the last 24 hours, 1 rejected`. */
-function besides(say: Say, { recent, rejected }: Alike): string {
-  return [
-    recent && `, ${say`${recent} from the last 24 hours`}`,
-    rejected && `, ${say`${rejected} rejected`}`,
-  ]
-    .filter(Boolean)
-    .join('');
-}
-
-const named = ({ payments }: Alike) => payments.slice(0, ALIKE_NAMED).map(({ id }) => id);
-
-async function sameEmail(
   say: Say,
   database: Reader,
   payment: Payment,
   now: number,
 ): Promise<Fact | undefined> {
-  const found = await alike(database, 'payer_email', payment, now);
-  if (!found) return undefined;
-  const many = found.hasMore
-    ? say`More than ${ALIKE_MAXIMUM} other payments use this email address`
-    : say.count(
-        found.payments.length,
-        '{n} other payment uses this email address',
-        '{n} other payments use this email address',
-      );
+  const read = await paymentsByTrait(database, trait, payment, ALIKE_MAXIMUM + 1);
+  if (read.length === 0) return undefined;
+  const found = read.slice(0, ALIKE_MAXIMUM).map((one) => asOf(one, now));
+  const count = (is: (one: Payment) => boolean) => found.filter(is).length;
+  const rejected = count(({ status }) => status === 'rejected');
+  const recent = count(({ created_at }) => created_at > now - DAY_MS);
+  const strangers = count(({ payer_email }) => payer_email !== null && payer_email !== payment.payer_email);
+  const open = count(({ status }) => status !== 'cancelled' && status !== 'rejected');
+  const isNotice = {
+    payer_email: rejected > 0 || recent >= MANY_IN_A_DAY,
+    payer_account: rejected > 0 || strangers > 0,
+    merchant_reference: open > 0,
+  }[trait];
+  const besides =
+    trait === 'merchant_reference'
+      ? [say`${open} of them neither cancelled nor rejected`]
+      : [
+          recent > 0 && say`${recent} from the last 24 hours`,
+          rejected > 0 && say`${rejected} rejected`,
+          trait === 'payer_account' && strangers > 0 && say`${strangers} with another email address`,
+        ].filter((part) => part !== false);
+  const { many, ...told } = toldOfTrait(trait, say, payment, read.length);
   return {
-    kind: 'same_email',
-    tone: found.rejected > 0 || found.recent >= MANY_IN_A_DAY ? 'notice' : 'plain',
-    text: `${many}${besides(say, found)}.`,
-    basis: say`At all merchants: ${payment.payer_email!}, in any letter case. Counted in the newest ${ALIKE_MAXIMUM}.`,
-    payments: named(found),
+    ...told,
+    tone: isNotice ? 'notice' : 'plain',
+    text: `${[many, ...besides].join(', ')}.`,
+    payments: found.slice(0, ALIKE_NAMED).map(({ id }) => id),
   };
 }
 
-async function sameAccount(
+function toldOfTrait(
+  trait: Trait,
   say: Say,
-  database: Reader,
-  payment: Payment,
-  now: number,
-): Promise<Fact | undefined> {
-  const found = await alike(database, 'payer_account', payment, now);
-  if (!found) return undefined;
-  const strangers = found.payments.filter(
-    ({ payer_email }) => payer_email !== null && payer_email !== payment.payer_email,
-  ).length;
-  const differ = strangers > 0 ? `, ${say`${strangers} with another email address`}` : '';
-  const many = found.hasMore
-    ? say`More than ${ALIKE_MAXIMUM} other payments use this bank account`
-    : say.count(
-        found.payments.length,
-        '{n} other payment uses this bank account',
-        '{n} other payments use this bank account',
-      );
-  return {
-    kind: 'same_account',
-    tone: found.rejected > 0 || strangers > 0 ? 'notice' : 'plain',
-    text: `${many}${besides(say, found)}${differ}.`,
-    basis: say`At all merchants: ${payment.payer_account!}. Counted in the newest ${ALIKE_MAXIMUM}.`,
-    payments: named(found),
-  };
-}
-
-async function sameReference(
-  say: Say,
-  database: Reader,
-  payment: Payment,
-  now: number,
-): Promise<Fact | undefined> {
-  const found = await alike(database, 'merchant_reference', payment, now);
-  if (!found) return undefined;
-  const open = found.payments.filter(({ status }) => status !== 'cancelled' && status !== 'rejected').length;
-  const many = found.hasMore
-    ? say`More than ${ALIKE_MAXIMUM} other payments use this order number`
-    : say.count(
-        found.payments.length,
-        '{n} other payment uses this order number',
-        '{n} other payments use this order number',
-      );
+  { payer_email, payer_account, merchant_reference }: Payment,
+  n: number,
+): Pick<Fact, 'kind' | 'basis'> & { many: string } {
+  const isMore = n > ALIKE_MAXIMUM;
+  if (trait === 'payer_email')
+    return {
+      kind: 'same_email',
+      many: isMore
+        ? say`More than ${ALIKE_MAXIMUM} other payments use this email address`
+        : say.count(
+            n,
+            '{n} other payment uses this email address',
+            '{n} other payments use this email address',
+          ),
+      basis: say`At all merchants: ${payer_email!}, in any letter case. Counted in the newest ${ALIKE_MAXIMUM}.`,
+    };
+  if (trait === 'payer_account')
+    return {
+      kind: 'same_account',
+      many: isMore
+        ? say`More than ${ALIKE_MAXIMUM} other payments use this bank account`
+        : say.count(
+            n,
+            '{n} other payment uses this bank account',
+            '{n} other payments use this bank account',
+          ),
+      basis: say`At all merchants: ${payer_account!}. Counted in the newest ${ALIKE_MAXIMUM}.`,
+    };
   return {
     kind: 'same_reference',
-    tone: open > 0 ? 'notice' : 'plain',
-    text: `${many}, ${say`${open} of them neither cancelled nor rejected`}.`,
-    basis: say`At this merchant, in the same mode: ${payment.merchant_reference!}. Counted in the newest ${ALIKE_MAXIMUM}.`,
-    payments: named(found),
+    many: isMore
+      ? say`More than ${ALIKE_MAXIMUM} other payments use this order number`
+      : say.count(n, '{n} other payment uses this order number', '{n} other payments use this order number'),
+    basis: say`At this merchant, in the same mode: ${merchant_reference!}. Counted in the newest ${ALIKE_MAXIMUM}.`,
   };
 }
 
