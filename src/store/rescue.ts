@@ -37,10 +37,12 @@ export function holderOf(lock: string, file: string): Holder | undefined {
     const open = descriptorsOf(pid);
     if (!open.some((path) => [name, `${name} (deleted)`].includes(targetOf(path) ?? ''))) continue;
     const identities = new Set(open.map(identityOf));
-    const isInPlace = [file, `${file}-wal`].every(
-      (path) => existsSync(path) && identities.has(identityOf(path)),
-    );
-    if (isInPlace || pid === process.pid || openFilesOf(pid, file)) return { pid, isInPlace };
+    const isOpen = (path: string) => existsSync(path) && identities.has(identityOf(path));
+    const log = `${file}-wal`;
+    const hasNoLog = !existsSync(log) && !open.some(isNamedAs(log));
+    const isInPlace = isOpen(file) && (hasNoLog || isOpen(log));
+    const hasIt = pid === process.pid ? open.some(isNamedAs(file)) : openFilesOf(pid, file) !== undefined;
+    if (hasIt) return { pid, isInPlace };
   }
   return undefined;
 }
@@ -54,6 +56,9 @@ export function openFilesOf(pid: number, file: string): OpenFiles | undefined {
   const log = likeliest(open, `${file}-wal`, (begin) => (begin.readUInt32BE() & ~1) === LOG_MAGIC);
   return { database, log };
 }
+
+/** Whether an open file has the name of another, or had it before it was removed or moved to another folder. */
+const isNamedAs = (file: string) => (path: string) => targetOf(path)?.includes(basename(file)) === true;
 
 function descriptorsOf(pid: number): string[] {
   const folder = `/proc/${pid}/fd`;
