@@ -87,7 +87,10 @@ export type KeptLine = RowOf<typeof LINES>;
 export type LineDetails = Pick<
   StatementLine,
   'valueDay' | 'references' | 'text' | 'counterparty' | 'code' | 'chargesMinor' | 'partOf' | 'beyond'
->;
+> & {
+  /** The bank names no day: that of the row is the statement's last day, or the one on which it was pasted. */
+  undated?: true;
+};
 
 const NO_DETAILS: LineDetails = { references: {}, text: '', counterparty: {} };
 

@@ -242,6 +242,7 @@ export class KnownLines {
       text,
       counterparty,
       ...defined({ valueDay, code, chargesMinor, partOf, beyond }),
+      ...((bookingDay ?? valueDay) === undefined && { undated: true as const }),
     };
     const { now } = this.#transaction;
     return {

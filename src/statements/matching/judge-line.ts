@@ -201,6 +201,7 @@ function placed(
       ? (byHand[0]?.amount_minor ?? asked)
       : asked - received);
   const difference = line.amount_minor - due;
+  const place = placeOfDay(line.day, { from: created_at, to: expires_at }, timeZone);
   const last = arrivalsOf(payment).at(-1)?.received_on;
   return {
     hand,
@@ -208,7 +209,7 @@ function placed(
       money: 'in',
       came: cameOf(payment, received),
       hand: hand?.is ?? (byHand.length > 0 ? 'other' : 'none'),
-      day: placeOfDay(line.day, { from: created_at, to: expires_at }, timeZone),
+      day: line.undated && place === 'after' ? 'none' : place,
       ...{ by: 'whole', payer: 'unknown' },
       amount: amountOf(),
       beside: besideOf(payment, around, isPart),
@@ -305,7 +306,7 @@ function namedFact({ named }: Naming): LineFact | undefined {
 
 function dayFact(line: BankLine, payment: Payment, { now, timeZone }: Surroundings): LineFact | undefined {
   const days = daysFrom(dateIn(timeZone, payment.created_at), line.day);
-  if (Number.isNaN(days)) return undefined;
+  if (Number.isNaN(days) || line.undated) return undefined;
   const basis = `${dayInWords(line.day)}.`;
   if (line.day > dateIn(timeZone, now))
     return fact('day', 'The bank books the money on a day to come.', basis);

@@ -60,14 +60,14 @@ async function proposalsFor(context: StatementContext, line: KeptLine): Promise<
 
 async function facts(context: StatementContext, line: KeptLine): Promise<Html> {
   const { database, say } = context;
-  const { references, text, counterparty, valueDay, code, beyond } = bankLine(line);
+  const { references, text, counterparty, valueDay, code, beyond, undated } = bankLine(line);
   const statement = await findStatement(database, line.statement_id);
   const whole = await wholeOf(database, line);
   const { creditor, endToEnd, bank, owner, mandate, entry } = references;
   return rows(
     [
       [say`Amount as the bank wrote it`, beyond && literal(beyond)],
-      [say`Day`, dayOn(context, line)],
+      [say`Day`, undated ? say.html`Not named, ${dayOn(context, line)} at the latest` : dayOn(context, line)],
       [say`Value day`, valueDay !== line.day && valueDay],
       [say`From`, counterparty.name && said(counterparty.name)],
       [say`Their account`, counterparty.account && literal(counterparty.account)],
