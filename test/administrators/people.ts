@@ -14,9 +14,9 @@ import {
   signIn as signInWith,
 } from '../../src/administrators/sign-in.ts';
 import { acceptedStep, newTotp } from '../../src/administrators/totp.ts';
-import { Journal } from '../../src/journal/journal.ts';
 import { openDatabase } from '../../src/store/open.ts';
 import type { Harness } from '../support/harness.ts';
+import { unhurried } from '../support/journal.ts';
 import { CHEAP, PASSWORD, PASSWORD_KEPT } from '../support/password.ts';
 
 export const STEP_MS = 30_000;
@@ -46,7 +46,7 @@ export async function otherNode({
   const database = await openDatabase(store, (error) => {
     throw error;
   });
-  const journal = new Journal(database, clock);
+  const journal = unhurried(database, clock);
   return {
     database,
     journal,

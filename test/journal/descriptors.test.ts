@@ -5,10 +5,9 @@ import { closeSync, openSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { Journal } from '../../src/journal/journal.ts';
-import { systemClock } from '../../src/lib/time.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { openDatabase } from '../../src/store/open.ts';
+import { unhurried } from '../support/journal.ts';
 import { temporaryStore } from '../support/stores.ts';
 
 const CHILD = 'COUNTERFOIL_TEST_STORAGE';
@@ -35,7 +34,7 @@ if (storage === undefined) {
 /** Opens the store anew, takes every descriptor, and hands in two works. */
 async function commitWithoutDescriptors(storage: string) {
   const database = await openDatabase({ storage, database_url: null }, () => {});
-  const journal = new Journal(database, systemClock);
+  const journal = unhurried(database);
   await database.query('select 1'); // the reading connection has its files
   const taken: number[] = [];
   try {

@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Journal } from '../../src/journal/journal.ts';
+import type { Journal } from '../../src/journal/journal.ts';
 import type { Transaction } from '../../src/journal/transaction.ts';
 import { verifyHistory } from '../../src/journal/verify.ts';
 import { OperationalError } from '../../src/lib/errors.ts';
 import { systemClock } from '../../src/lib/time.ts';
 import { KEPT_ANSWERS } from '../../src/payments/queries.ts';
 import { type Database, DatabaseError } from '../../src/store/database.ts';
-import { startJournal } from '../support/journal.ts';
+import { startJournal, unhurried } from '../support/journal.ts';
 import { ENGINES } from '../support/stores.ts';
 
 const BATCH = 100;
@@ -216,7 +216,7 @@ for (const engine of ENGINES) {
     });
 
     test('closing finishes what waits and takes nothing more', async () => {
-      const closing = new Journal(database, systemClock);
+      const closing = unhurried(database);
       const works = scopes('closing').map((scope) => closing.commit(keepAndRecord(scope)));
       const closed = closing.close();
       await assert.rejects(
@@ -240,7 +240,7 @@ for (const engine of ENGINES) {
         [{ onSeal: throwing(bySeal) }, bySeal],
         [{ onCommit: throwing(byCommit) }, byCommit],
       ] as const) {
-        const watched = new Journal(database, systemClock, options);
+        const watched = unhurried(database, systemClock, options);
         let runs = 0;
         const answer = await watched.commit((transaction) => {
           runs += 1;

@@ -20,6 +20,7 @@ import { parsePaymentRequest } from '../../src/payments/request.ts';
 import { freePort } from './free-ports.ts';
 import { CHEAP } from './password.ts';
 import { type Engine, type Store, temporaryStore } from './stores.ts';
+import { LONGER_THAN_A_TEST_MS } from './waiting.ts';
 import { rememberSecret } from './webhook-receiver.ts';
 
 /** Time goes on by itself, until a test stops it, and by leaps a test asks for. */
@@ -139,9 +140,6 @@ export interface Harness {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** Longer than any test. */
-const UNHURRIED_MS = 600_000;
-
 const WANTED = parsePaymentRequest({ amount: 1 }, { strict: false, httpsOnly: false });
 
 /** Creates payments in one commit of a node, however many. Returns their ids. */
@@ -211,7 +209,7 @@ export async function startHarness(engine: Engine, options: HarnessOptions = {})
     return startService(configuration, {
       log,
       clock,
-      pace: { answerMs: UNHURRIED_MS, passwordCost: CHEAP, ...options.pace },
+      pace: { answerMs: LONGER_THAN_A_TEST_MS, passwordCost: CHEAP, ...options.pace },
       onBroken: (error) => {
         throw error;
       },

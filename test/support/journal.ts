@@ -2,11 +2,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Journal } from '../../src/journal/journal.ts';
 import type { Transaction } from '../../src/journal/transaction.ts';
-import { systemClock } from '../../src/lib/time.ts';
+import { type Clock, systemClock } from '../../src/lib/time.ts';
 import type { Database } from '../../src/store/database.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { openDatabase } from '../../src/store/open.ts';
 import { type Engine, temporaryStore } from './stores.ts';
+import { LONGER_THAN_A_TEST_MS } from './waiting.ts';
 
 export interface JournalOnStore {
   database: Database;
@@ -15,12 +16,19 @@ export interface JournalOnStore {
   close(): Promise<void>;
 }
 
+/** A journal whose works have all the time that a test has, however slow the machine is. */
+export const unhurried = (
+  database: Database,
+  clock: Clock = systemClock,
+  options: ConstructorParameters<typeof Journal>[2] = {},
+) => new Journal(database, clock, { answerMs: LONGER_THAN_A_TEST_MS, ...options });
+
 /** Opens a fresh store, whose schema is up to date, and its journal. */
 export async function startJournal(engine: Engine): Promise<JournalOnStore> {
   const store = await temporaryStore(engine);
   const database = await openDatabase(store, () => {});
   await migrate(database);
-  const journal = new Journal(database, systemClock);
+  const journal = unhurried(database);
   return {
     database,
     journal,

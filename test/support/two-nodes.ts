@@ -1,12 +1,13 @@
 // Two nodes on one PostgreSQL that write at once, beside somebody who reads.
 
-import { Journal } from '../../src/journal/journal.ts';
+import type { Journal } from '../../src/journal/journal.ts';
 import { createPayment } from '../../src/payments/create.ts';
 import { DEFAULT_TERMS } from '../../src/payments/pay-by.ts';
 import { parsePaymentRequest } from '../../src/payments/request.ts';
 import { cancelByCustomer } from '../../src/payments/submit.ts';
 import { openDatabase } from '../../src/store/open.ts';
 import { type Harness, KEY, startHarness } from './harness.ts';
+import { unhurried } from './journal.ts';
 
 const WANTED = parsePaymentRequest({ amount: 1 }, { strict: false, httpsOnly: false });
 const OF_EACH_WRITER = 75;
@@ -22,7 +23,7 @@ export async function besideTwoNodes(read: (service: Harness) => Promise<void>):
     const { journal, directory } = service.service;
     const caller = directory.find(KEY, service.clock.now())!;
     const act = { actor: caller.actor, request_id: null };
-    const other = new Journal(second, service.clock);
+    const other = unhurried(second, service.clock);
     const ids: string[] = [];
     let writing = true;
     const write = async (one: Journal, another: Journal) => {

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect, isDeepStrictEqual } from 'node:util';
 
 const LOOK_EACH_MS = 10;
+export const LONGER_THAN_A_TEST_MS = 600_000;
 
 /** What is waited for now, as it would be told. */
 const waited = new Set<() => string>();

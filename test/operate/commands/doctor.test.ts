@@ -8,8 +8,7 @@ import { dirname, join } from 'node:path';
 import { after, afterEach, before, describe, test } from 'node:test';
 import pg from 'pg';
 import { createAdministrator } from '../../../src/administrators/manage.ts';
-import { Journal } from '../../../src/journal/journal.ts';
-import { DAY_MS, HOUR_MS, MINUTE_MS, systemClock } from '../../../src/lib/time.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/lib/time.ts';
 import { changeMerchantState } from '../../../src/merchants/suspend.ts';
 import { expiryVerdict } from '../../../src/operate/checks/certificate-checks.ts';
 import type { Subject, Verdict } from '../../../src/operate/checks/check.ts';
@@ -19,6 +18,7 @@ import { migrate } from '../../../src/store/migrate.ts';
 import { openDatabase } from '../../../src/store/open.ts';
 import { COMMAND, ROOT, type Running, run, start } from '../../support/command.ts';
 import { freePort } from '../../support/free-ports.ts';
+import { unhurried } from '../../support/journal.ts';
 import { type Installation, installation, SAFE } from '../../support/production.ts';
 import { temporaryStore } from '../../support/stores.ts';
 
@@ -253,7 +253,7 @@ test('only what is a backup counts as one: not a file that the runbook puts besi
 
 /** Writes an entry with a clock that is `agoMs` behind. */
 async function enter(database: Database, agoMs: number): Promise<void> {
-  const journal = new Journal(database, { now: () => Date.now() - agoMs });
+  const journal = unhurried(database, { now: () => Date.now() - agoMs });
   const by = { actor: 'operator', by: 'operator', request_id: null };
   await changeMerchantState(journal, 'mer_shop', 'suspended', by, 'For the test.');
   await journal.close();
@@ -288,7 +288,7 @@ function backupsOf(made: Installation) {
 test('administrators are looked at: nobody, nobody set up, somebody without a second factor, and all well', async () => {
   const made = place();
   const database = await store(made);
-  const journal = new Journal(database, systemClock);
+  const journal = unhurried(database);
   undo.push(async () => {
     await journal.close();
     await database.close();
@@ -321,7 +321,7 @@ test('entries that no checkpoint vouches for are told when they are older than f
   const made = place();
   const database = await store(made);
   const commitAt = async (ago: number) => {
-    const journal = new Journal(database, { now: () => Date.now() - ago });
+    const journal = unhurried(database, { now: () => Date.now() - ago });
     const who = { email: `a${ago}@example.org`, name: 'Ana', role: 'auditor' as const };
     const act = { actor: 'operator', request_id: null };
     await journal.commit((transaction) => createAdministrator(transaction, who, act));

@@ -14,7 +14,6 @@ import {
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import pg from 'pg';
-import { Journal } from '../../../src/journal/journal.ts';
 import { HOUR_MS, systemClock } from '../../../src/lib/time.ts';
 import { DEVELOPMENT_KEY } from '../../../src/merchants/merchant.ts';
 import { changeMerchantState } from '../../../src/merchants/suspend.ts';
@@ -27,6 +26,7 @@ import { openDatabase } from '../../../src/store/open.ts';
 import { type Certificates, hasOpenssl, temporaryCertificates } from '../../support/certificates.ts';
 import { COMMAND, run as runPlain, start } from '../../support/command.ts';
 import { OTHER_KEY } from '../../support/harness.ts';
+import { unhurried } from '../../support/journal.ts';
 import { startPostgres } from '../../support/postgres-server.ts';
 import { type Installation, installation, SAFE } from '../../support/production.ts';
 import { temporaryStore } from '../../support/stores.ts';
@@ -78,7 +78,7 @@ function signed(place: Installation): void {
 async function writeAnHourAhead(place: Installation): Promise<void> {
   const database = await openStore(place);
   await migrate(database);
-  const journal = new Journal(database, { now: () => systemClock.now() + HOUR_MS });
+  const journal = unhurried(database, { now: () => systemClock.now() + HOUR_MS });
   const by = { actor: 'operator', by: 'operator', request_id: null };
   await changeMerchantState(journal, 'mer_shop', 'suspended', by, 'For the test.');
   await journal.close();

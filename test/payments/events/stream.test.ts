@@ -3,15 +3,12 @@ import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Journal } from '../../../src/journal/journal.ts';
 import { STREAMS_MAXIMUM } from '../../../src/payments/events/streams.ts';
 import { openDatabase } from '../../../src/store/open.ts';
 import { openStream, type StreamClient } from '../../support/event-stream.ts';
 import { createIn, type Harness, OTHER_KEY, startHarness } from '../../support/harness.ts';
-import { becomes, eventually, until } from '../../support/waiting.ts';
-
-/** Longer than any test. */
-const FOREVER_MS = 600_000;
+import { unhurried } from '../../support/journal.ts';
+import { becomes, eventually, LONGER_THAN_A_TEST_MS, until } from '../../support/waiting.ts';
 
 /** How many streams are open on a node. */
 const openOn = ({ service }: Harness) => service.streams.counters.open;
@@ -192,7 +189,7 @@ describe('the event stream of a node', () => {
   });
 
   test('a reader that pauses costs no more memory than two pages, and gets all it missed.', async () => {
-    const service = await startHarness('sqlite', { pace: { stalledMs: FOREVER_MS } });
+    const service = await startHarness('sqlite', { pace: { stalledMs: LONGER_THAN_A_TEST_MS } });
     try {
       const sockets = new Set<Socket>();
       service.service.app.server.on('connection', (socket) => sockets.add(socket));
@@ -257,7 +254,7 @@ describe('the event stream of a node', () => {
     const second = await openDatabase(service.store, () => {});
     try {
       const { journal } = service.service;
-      const other = new Journal(second, service.clock);
+      const other = unhurried(second, service.clock);
       const client = await openStream(service);
       const [id] = await createIn(other, service);
       await becomes(1, () => client.events.length);

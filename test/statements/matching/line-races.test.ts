@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { readStatements } from '#bank-statements';
-import { Journal } from '../../../src/journal/journal.ts';
+import type { Journal } from '../../../src/journal/journal.ts';
 import { creditorReference } from '../../../src/payments/methods/transfer/creditor-reference.ts';
 import type { Payment } from '../../../src/payments/payment.ts';
 import { findPayment } from '../../../src/payments/queries.ts';
@@ -21,6 +21,7 @@ import { openDatabase } from '../../../src/store/open.ts';
 import { submit } from '../../campaigns/history.ts';
 import { ACCOUNT, camt, type Entry, today } from '../../support/camt.ts';
 import { type Harness, startHarness } from '../../support/harness.ts';
+import { unhurried } from '../../support/journal.ts';
 import { ANA, BEN, haveReviewers } from '../../support/reviewers.ts';
 import { ENGINES } from '../../support/stores.ts';
 
@@ -41,7 +42,7 @@ for (const engine of ENGINES)
       second = await openDatabase(service.store, (error) => {
         throw error;
       });
-      journals = [service.service.journal, new Journal(second, service.clock)];
+      journals = [service.service.journal, unhurried(second, service.clock)];
     });
     after(async () => {
       service.service.database.refresh();
