@@ -33,7 +33,7 @@ import {
   withDatabase,
   withStore,
 } from './store.ts';
-import { Failure, shownPath, withProgressBar } from './terminal.ts';
+import { Failure, print, shownPath, withProgressBar } from './terminal.ts';
 import { CONFIG_OPTION, JSON_NEEDS_OUTPUT, newCommand, UsageError } from './usage.ts';
 
 interface ExportCommandOptions {
@@ -164,12 +164,8 @@ function tell(
   json: boolean | undefined,
 ): void {
   const lost = Math.max(0, vouched.last_entry - end!.last_entry);
-  if (json) {
-    const { last_entry: checkpoint_entry, at: signed_at } = vouched;
-    const told = { entries: end!.last_entry, checkpoint_entry, signed_at, lost_at_least: lost };
-    console.log(JSON.stringify({ restored: true, ...told, checkpoints: aside }));
-    return;
-  }
+  const { last_entry: checkpoint_entry, at: signed_at } = vouched;
+  const told = { entries: end!.last_entry, checkpoint_entry, signed_at, lost_at_least: lost };
   const at = momentsIn(time_zone).within(vouched.at);
   const lines = [
     `Recorded: the store held ${counted(end!.last_entry, 'entry', 'entries')}, and ${vouched.isSigned ? `a checkpoint of ${at} vouched for` : `this node had acknowledged, on ${at},`} ${counted(vouched.last_entry, 'entry', 'entries')} of another history.`,
@@ -177,7 +173,7 @@ function tell(
     `The checkpoints are in ${shownPath(aside)}. Keep them: they show what was lost.`,
     'Next: start the server, then run counterfoil audit verify. Run this command on each other node whose start is refused.',
   ];
-  console.log(lines.join('\n'));
+  print({ json }, { json: { restored: true, ...told, checkpoints: aside }, text: lines.join('\n') });
 }
 
 interface AcknowledgeOptions extends StoreOptions {
@@ -218,18 +214,11 @@ async function acknowledge(rows: string[], options: AcknowledgeOptions): Promise
         `${left.join(', ')} ${left.length === 1 ? 'is' : 'are'} as the history says, or no row: name rows as audit verify does. Nothing was recorded`,
       );
     await store.journal.commit((transaction) => acknowledgeFaults(transaction, OPERATOR, faults, reason));
-    if (options.json) {
-      const acknowledged = faults.map(({ subject, kind: fault, entry = null }) => ({
-        subject,
-        fault,
-        entry,
-      }));
-      console.log(JSON.stringify({ acknowledged, reason, others }));
-      return;
-    }
+    const acknowledged = faults.map(({ subject, kind: fault, entry = null }) => ({ subject, fault, entry }));
     const lines = faults.map(({ problem }) => `Acknowledged: ${problem}.`);
     if (others > 0) lines.push(`${counted(others, 'other row')} still not as the history says.`);
-    console.log([...lines, 'Next: counterfoil audit verify'].join('\n'));
+    const text = [...lines, 'Next: counterfoil audit verify'].join('\n');
+    print(options, { json: { acknowledged, reason, others }, text });
   });
 }
 

@@ -20,7 +20,7 @@ import {
 } from './backup-folder.ts';
 import { makeBackup } from './make-backup.ts';
 import { configured } from './store.ts';
-import { Failure, shownPath, tellInterrupted } from './terminal.ts';
+import { Failure, print, shownPath, tellInterrupted } from './terminal.ts';
 import { CONFIG_OPTION, JSON_OPTION } from './usage.ts';
 
 /** More is a mistake: a backup an hour for a year. */
@@ -108,21 +108,14 @@ function tell(
   json: boolean | undefined,
 ): void {
   const fault = told.unverified ?? null;
-  if (json) {
-    const made = { backup: path, ...told, unverified: fault, deleted, seconds: Number(seconds.toFixed(3)) };
-    console.log(JSON.stringify(made));
-    return;
-  }
-  if (fault !== null) {
-    console.log(
-      `Backed up ${counted(told.entries, 'entry', 'entries')} to ${shownPath(path)}, NOT VERIFIED: ${fault}. It does not count as a backup, and is never deleted.`,
-    );
-    return;
-  }
+  const made = { backup: path, ...told, unverified: fault, deleted, seconds: Number(seconds.toFixed(3)) };
   const older = deleted.length > 0 ? `, and deleted ${deleted.length} older` : '';
-  console.log(
-    `Backed up ${counted(told.entries, 'entry', 'entries')} to ${shownPath(path)}, verified${withKnown(told.acknowledged)}, in ${seconds.toFixed(1)} s${older}. No key is in it: counterfoil secrets backup saves those.`,
-  );
+  const end =
+    fault !== null
+      ? `NOT VERIFIED: ${fault}. It does not count as a backup, and is never deleted.`
+      : `verified${withKnown(told.acknowledged)}, in ${seconds.toFixed(1)} s${older}. No key is in it: counterfoil secrets backup saves those.`;
+  const text = `Backed up ${counted(told.entries, 'entry', 'entries')} to ${shownPath(path)}, ${end}`;
+  print({ json }, { json: made, text });
 }
 
 /** The folder that backups go into, made where the one above it is there. Throws `Failure` where it cannot take one. */

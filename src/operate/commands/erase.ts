@@ -19,7 +19,7 @@ import { type Configuration, configurationFile, readConfiguration } from '../con
 import { parseEmail, parseId } from './arguments.ts';
 import { canAsk, saysYes } from './ask.ts';
 import { openFenced, requireSchema, requireStore } from './store.ts';
-import { Failure, type Progress, shownPath, withProgressBar } from './terminal.ts';
+import { Failure, type Progress, print, shownPath, withProgressBar } from './terminal.ts';
 import { CONFIG_OPTION, JSON_OPTION, newCommand } from './usage.ts';
 
 /** Payments erased at a time; a server on the same PostgreSQL gets its turn between. */
@@ -80,10 +80,11 @@ async function erase(options: EraseOptions, command: Command): Promise<void> {
       await database.close();
     }
     if (payment !== undefined && result.left[0]) throw new Failure(result.left[0]);
-    if (json) console.log(JSON.stringify(result));
-    else if (email !== undefined && found.length === 0)
-      console.log('Nothing is erased: no payment has this e-mail address.');
-    else console.log(told(result, configuration));
+    const isNone = email !== undefined && found.length === 0;
+    const text = isNone
+      ? 'Nothing is erased: no payment has this e-mail address.'
+      : told(result, configuration);
+    print({ json }, { json: result, text });
     if (result.left.length > 0) process.exitCode = 1;
     if (isStillOpen(configuration)) {
       console.error(

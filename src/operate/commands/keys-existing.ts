@@ -14,7 +14,7 @@ import { lineOfKey } from './key-file.ts';
 import { lastUsesIn, usedWhen } from './keys-list.ts';
 import { loadDirectory } from './merchant-names.ts';
 import { OPERATOR, type Store, type StoreOptions, withStore } from './store.ts';
-import { Failure, shownPath } from './terminal.ts';
+import { Failure, print, shownPath } from './terminal.ts';
 
 /** Letters of an id that may be mistyped. */
 const ID_SLIPS = 3;
@@ -101,7 +101,7 @@ interface RevokeOptions extends StoreOptions {
 
 /** `counterfoil keys revoke`. */
 export async function revoke(id: string, options: RevokeOptions): Promise<void> {
-  const { withThoseItMade = false, yes = false, json } = options;
+  const { withThoseItMade = false, yes = false } = options;
   await withStore(options, async (store) => {
     const { database } = store;
     const directory = await loadDirectory(store.configuration, database);
@@ -124,21 +124,15 @@ export async function revoke(id: string, options: RevokeOptions): Promise<void> 
       process.exitCode = 1;
       console.error(`counterfoil: ${inFile}`);
     }
-    if (json) {
-      const revoked_at = timestampOrNull((await findKey(database, id))?.revoked_at);
-      const still_working = left.map((one) => one.id);
-      console.log(
-        JSON.stringify({ id, merchant_id: key.merchant_id, revoked_at, revoked: ended, still_working }),
-      );
-      return;
-    }
-    if (ended.length === 0)
-      console.log(`${inFile ? 'No' : `${id} is over already, and no`} key that was made with it works.`);
-    else
-      console.log(
-        `Revoked ${ended.join(', ')} of ${nameOf(key.merchant_id, directory)}; ${ended.length > 1 ? id : 'it'} was ${usedWhen(used, now)}. Every server refuses ${ended.length > 1 ? 'them' : 'it'} within a second.`,
-      );
-    if (left.length > 0) console.log(`${leftBehind(left)}\n${endThem(id)}`);
+    const { merchant_id } = key;
+    const revoked_at = timestampOrNull((await findKey(database, id))?.revoked_at);
+    const still_working = left.map((one) => one.id);
+    const done =
+      ended.length === 0
+        ? `${inFile ? 'No' : `${id} is over already, and no`} key that was made with it works.`
+        : `Revoked ${ended.join(', ')} of ${nameOf(merchant_id, directory)}; ${ended.length > 1 ? id : 'it'} was ${usedWhen(used, now)}. Every server refuses ${ended.length > 1 ? 'them' : 'it'} within a second.`;
+    const text = left.length > 0 ? `${done}\n${leftBehind(left)}\n${endThem(id)}` : done;
+    print(options, { json: { id, merchant_id, revoked_at, revoked: ended, still_working }, text });
   });
 }
 

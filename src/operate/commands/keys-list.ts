@@ -10,7 +10,7 @@ import { environment } from '../environment.ts';
 import { UNFINISHED } from './key-file.ts';
 import { existingMerchant, leftMerchants, loadDirectory } from './merchant-names.ts';
 import { lendStore, type Store, type StoreOptions, storeIsThere } from './store.ts';
-import { columns } from './terminal.ts';
+import { columns, print } from './terminal.ts';
 
 interface ListOptions extends StoreOptions {
   merchant?: string;
@@ -43,10 +43,9 @@ async function listIn(
   const now = systemClock.now();
   const words = momentsIn(configuration.time_zone);
   const told = keys.map(({ key, name }) => described(key, name, uses.get(key.id), now));
-  if (json) console.log(JSON.stringify({ keys: told }));
-  else if (told.length === 0)
-    console.log('There are no keys. Make one: counterfoil keys create --merchant "Corner Shop"');
-  else console.log(columns(keys.map(({ key, name }) => lineOf(key, name, uses.get(key.id), now, words))));
+  const lines = keys.map(({ key, name }) => lineOf(key, name, uses.get(key.id), now, words));
+  const none = 'There are no keys. Make one: counterfoil keys create --merchant "Corner Shop"';
+  print({ json }, { json: { keys: told }, text: lines.length === 0 ? none : columns(lines) });
 }
 
 function described(key: KnownKey, merchant_name: string, used: number | undefined, now: number) {

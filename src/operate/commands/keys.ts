@@ -24,7 +24,7 @@ import { revoke, rotate } from './keys-existing.ts';
 import { list } from './keys-list.ts';
 import { loadDirectory, merchantNamed, nearestMerchant, noSuchMerchant } from './merchant-names.ts';
 import { lendStore, OPERATOR, onStore, type Store, type StoreOptions, storeIsThere } from './store.ts';
-import { Failure, shownPath } from './terminal.ts';
+import { Failure, print, shownPath } from './terminal.ts';
 import { addCommands, newCommand } from './usage.ts';
 
 interface CreateOptions extends StoreOptions {
@@ -210,16 +210,11 @@ async function createInFile(
   const merchant = { id: merchantId, name: merchantName };
   await addKeyToFile(file, merchant, entry);
   const id = keyId(digest);
-  if (json) {
-    const told = { key, id, mode, merchant, new: isNew, name: name ?? null, expires_at: until ?? null, file };
-    console.log(JSON.stringify(told));
-    return;
-  }
-  console.log(key);
-  console.error(`
-${isNew ? `${merchantName} is a new merchant: ${merchantId}, in ${shownPath(file)}.\n` : ''}Key ${id} of ${merchantName} (${merchantId}), for ${mode} payments${untilWords(expires, words)}.
+  const told = { key, id, mode, merchant, new: isNew, name: name ?? null, expires_at: until ?? null, file };
+  const aside = `${isNew ? `${merchantName} is a new merchant: ${merchantId}, in ${shownPath(file)}.\n` : ''}Key ${id} of ${merchantName} (${merchantId}), for ${mode} payments${untilWords(expires, words)}.
 Copy it now: it is shown only this once. ${shownPath(file)} holds its digest.
-Next: restart the server or send it SIGHUP (kill -HUP PID), and it takes the key over.`);
+Next: restart the server or send it SIGHUP (kill -HUP PID), and it takes the key over.`;
+  print({ json }, { json: told, text: key, aside });
 }
 
 async function createInStore(
@@ -234,16 +229,10 @@ async function createInStore(
     merchant.id,
   );
   const until = timestampOrNull(row.expires_at);
-  if (json) {
-    const { id } = row;
-    console.log(
-      JSON.stringify({ key, id, mode, merchant, new: false, name: row.name, expires_at: until, file: null }),
-    );
-    return;
-  }
-  console.log(key);
-  console.error(`
-Key ${row.id} of ${merchant.name} (${merchant.id}), for ${mode} payments${untilWords(expires, words)}.
+  const { id } = row;
+  const told = { key, id, mode, merchant, new: false, name: row.name, expires_at: until, file: null };
+  const aside = `Key ${id} of ${merchant.name} (${merchant.id}), for ${mode} payments${untilWords(expires, words)}.
 Copy it now: it is shown only this once. The store holds its digest.
-It works already, at a running server too.`);
+It works already, at a running server too.`;
+  print({ json }, { json: told, text: key, aside });
 }

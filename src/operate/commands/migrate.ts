@@ -5,6 +5,7 @@ import { StartRefused } from '../checks/check.ts';
 import { lostDatabaseFile } from '../checks/lost-store.ts';
 import { configurationFile, readConfiguration } from '../config.ts';
 import { openFenced } from './store.ts';
+import { print } from './terminal.ts';
 import { CONFIG_OPTION, JSON_OPTION, newCommand } from './usage.ts';
 
 export function migrateCommand(): Command {
@@ -21,9 +22,8 @@ export function migrateCommand(): Command {
       const database = await openFenced(configuration);
       try {
         const applied = await migrate(database);
-        if (options.json) console.log(JSON.stringify({ applied }));
-        else
-          console.log(applied.length === 0 ? 'The schema is up to date.' : `Applied ${applied.join(', ')}.`);
+        const text = applied.length === 0 ? 'The schema is up to date.' : `Applied ${applied.join(', ')}.`;
+        print(options, { json: { applied }, text });
       } finally {
         await database.close();
       }

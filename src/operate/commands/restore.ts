@@ -13,7 +13,7 @@ import { parseFolder } from './arguments.ts';
 import { type BackupList, readList } from './backup-folder.ts';
 import { CHECKPOINT_KEY, type NeededKey, neededKeys, SECRETS_KEY } from './node-keys.ts';
 import { displacedFiles, placeBackup } from './place-backup.ts';
-import { Failure, shownPath, tellInterrupted } from './terminal.ts';
+import { Failure, print, shownPath, tellInterrupted } from './terminal.ts';
 import { CONFIG_OPTION, JSON_OPTION, newCommand } from './usage.ts';
 
 interface RestoreOptions {
@@ -108,20 +108,6 @@ function tell(
   const { entries, newest_entry_at, unverified = null, acknowledged = 0 } = list;
   const lost = Math.max(0, reached - entries);
   const database = database_url === null ? null : databaseName(database_url);
-  if (json) {
-    const told = { restored: backup, storage, database, entries, newest_entry_at };
-    console.log(
-      JSON.stringify({
-        ...told,
-        unverified,
-        acknowledged,
-        keys,
-        replaced: aside ?? null,
-        lost_at_least: lost,
-      }),
-    );
-    return;
-  }
   const newest =
     newest_entry_at === null ? '' : `, the newest of ${momentsIn(time_zone).within(newest_entry_at)}`;
   const place = [...(database ? [`the database ${database}`] : []), shownPath(storage)].join(' and ');
@@ -138,7 +124,9 @@ function tell(
   lines.push(
     'Next: counterfoil doctor, then start the server. If a start of another node is refused, run counterfoil audit restored there.',
   );
-  console.log(lines.join('\n'));
+  const told = { restored: backup, storage, database, entries, newest_entry_at, unverified, acknowledged };
+  const document = { ...told, keys, replaced: aside ?? null, lost_at_least: lost };
+  print({ json }, { json: document, text: lines.join('\n') });
 }
 
 /** Whether a key that the store needs is there, and what to do if not. */

@@ -11,7 +11,7 @@ import { SECOND_MS, timestampOrNull } from '../../lib/time.ts';
 import { resealSecrets, sealedSecrets } from '../checks/sealed-secrets.ts';
 import type { Configuration } from '../config.ts';
 import { OPERATOR, type Store, type StoreOptions, withStore } from './store.ts';
-import { columns, Failure, shownPath } from './terminal.ts';
+import { columns, Failure, print, shownPath } from './terminal.ts';
 import { CONFIG_OPTION, JSON_OPTION, newCommand } from './usage.ts';
 
 /** Four times what a node needs to hear of an entry. */
@@ -157,7 +157,6 @@ async function list(options: StoreOptions): Promise<void> {
         held_in: held.includes(id) ? keyPlaceName(configuration) : null,
       };
     });
-    if (options.json) return console.log(JSON.stringify({ keys }));
     const rows = keys.map((one) => [
       one.id,
       one.created_at ?? '-',
@@ -165,7 +164,7 @@ async function list(options: StoreOptions): Promise<void> {
       counted(one.sealed_secrets, 'secret'),
       one.held_in === null ? 'missing on this node' : `in ${place}`,
     ]);
-    if (rows.length > 0) console.log(columns(rows));
+    if (options.json || rows.length > 0) print(options, { json: { keys }, text: columns(rows) });
   });
 }
 

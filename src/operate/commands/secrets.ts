@@ -24,7 +24,7 @@ import { putBack, readKeys } from './node-keys.ts';
 import { type KeyId, openKeys, sealKeys } from './sealed-keys.ts';
 import { addKey, keyCommands, placeShown } from './secrets-keys.ts';
 import { OPERATOR, type Store, type StoreOptions, withStore } from './store.ts';
-import { Failure, shownPath } from './terminal.ts';
+import { Failure, print, shownPath } from './terminal.ts';
 import { CONFIG_OPTION, JSON_OPTION, newCommand } from './usage.ts';
 
 interface SecretsOptions {
@@ -91,10 +91,8 @@ async function saveKeys(file: string, { passphraseFile, config, json }: SecretsO
   await writeDurably(file, await sealKeys({ made_at, keys, files }, passphrase));
   await sync(dirname(file));
   await openKeys(readFileSync(file, 'utf8'), passphrase); // as it lies on the disk
-  if (json) return console.log(JSON.stringify({ saved: file, keys }));
-  console.log(
-    `Saved the ${told(keys)} to ${shownPath(file)}, sealed. Keep it on another machine, and its passphrase elsewhere.`,
-  );
+  const text = `Saved the ${told(keys)} to ${shownPath(file)}, sealed. Keep it on another machine, and its passphrase elsewhere.`;
+  print({ json }, { json: { saved: file, keys }, text });
 }
 
 async function restoreKeys(file: string, { passphraseFile, config, json }: SecretsOptions): Promise<void> {

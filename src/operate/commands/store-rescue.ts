@@ -8,7 +8,7 @@ import { SQLITE_FILE, sqliteHolder } from '../../store/open.ts';
 import { openFilesOf, rescue } from '../../store/rescue.ts';
 import { configurationFile, readConfiguration } from '../config.ts';
 import { freshFolder } from './backup-folder.ts';
-import { Failure, shownPath } from './terminal.ts';
+import { Failure, print, shownPath } from './terminal.ts';
 import { CONFIG_OPTION, JSON_OPTION, newCommand } from './usage.ts';
 
 interface RescueOptions {
@@ -38,7 +38,8 @@ It changes nothing of what is there. Linux alone.`,
     .addCommand(rescuing);
 }
 
-async function rescued({ output, config, json }: RescueOptions): Promise<void> {
+async function rescued(options: RescueOptions): Promise<void> {
+  const { output, config } = options;
   const { storage, database_url } = readConfiguration(configurationFile(config));
   if (database_url !== null) throw new Failure('PostgreSQL holds the store: there is no file to rescue');
   const holder = sqliteHolder({ storage });
@@ -56,18 +57,15 @@ async function rescued({ output, config, json }: RescueOptions): Promise<void> {
   const { payments } = await rescue(files, file);
   await sync(folder);
   await sync(parent);
-  if (json) {
-    console.log(JSON.stringify({ rescued: file, payments, pid: holder.pid }));
-    return;
-  }
   const place = join(storage, SQLITE_FILE);
-  console.log(
-    [
+  print(options, {
+    json: { rescued: file, payments, pid: holder.pid },
+    text: [
       `Saved ${counted(payments, 'payment')} in ${shownPath(file)}.`,
       'Next: stop the server; move what lies at its path away, and keep it; put the saved file there, as the account that serves; start.',
       `  mv ${place} ${place}-wal ${place}-shm ${folder}/   (those of them that are there)`,
       `  mv ${file} ${place}`,
       '  counterfoil audit verify',
     ].join('\n'),
-  );
+  });
 }

@@ -16,7 +16,7 @@ import { openDatabase, SQLITE_FILE, type StoreSettings, storeExists } from '../.
 import { lineOf } from '../checks/check.ts';
 import { lostDatabaseFile, misplacedFiles } from '../checks/lost-store.ts';
 import { type Configuration, configurationFile, readConfiguration } from '../config.ts';
-import { columns, Failure, shownPath } from './terminal.ts';
+import { columns, Failure, type Printed, print, shownPath } from './terminal.ts';
 
 export interface StoreOptions {
   config?: string;
@@ -43,23 +43,12 @@ export async function withStore<T>({ config }: StoreOptions, use: (store: Store)
   return lendStore(readConfiguration(configurationFile(config)), use);
 }
 
-/** What a command comes to: a JSON document, or text. `aside`, on standard error, says what to do with a secret in `text`. */
-interface Printed {
-  json: object;
-  text: string;
-  aside?: string;
-}
-
 /** The action of a command that is lent the store and prints what it comes to. */
 export const onStore =
   <A extends unknown[]>(work: (store: Store, ...args: A) => Promise<Printed>) =>
   async (...args: [...A, command: unknown]): Promise<void> => {
     const options = args.at(-2) as StoreOptions;
-    const { json, text, aside } = await withStore(options, (store) =>
-      work(store, ...(args.slice(0, -1) as A)),
-    );
-    console.log(options.json ? JSON.stringify(json) : text);
-    if (aside !== undefined && !options.json) console.error(`\n${aside}`);
+    print(options, await withStore(options, (store) => work(store, ...(args.slice(0, -1) as A))));
   };
 
 /** Rows as a document whose `member` they are, and as the columns that `cells` gives; `none` is printed if there are none. */

@@ -11,6 +11,19 @@ export class Failure extends Error {
   override readonly name: string = 'Failure';
 }
 
+/** What a command comes to: a JSON document, or text. `aside`, on standard error, says what to do with a secret in `text`. */
+export interface Printed {
+  json: object;
+  text: string;
+  aside?: string;
+}
+
+/** Prints a result as its user asked for it. */
+export function print(options: { json?: boolean | undefined }, { json, text, aside }: Printed): void {
+  console.log(options.json ? JSON.stringify(json) : text);
+  if (aside !== undefined && !options.json) console.error(`\n${aside}`);
+}
+
 type Stream = NodeJS.WriteStream;
 
 /** Whether escape sequences may be written (https://no-color.org: any non-empty NO_COLOR forbids them). */
