@@ -10,7 +10,7 @@ process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 /** Campaigns that mostly wait, and run beside one another. */
 const PATIENT = ['handler-timeout', 'slow-clients'];
 /** Campaigns that need the whole machine. */
-const ALONE = ['crash', 'many-connections', 'overload'];
+const ALONE = ['crash', 'many-connections', 'noisy', 'overload'];
 /** Tests of `npm test` whose chance takes more here: the size of their short form, as `COUNTERFOIL_RUNS`. */
 const SAMPLES: Record<string, number> = {
   'test/checkout/injection.test.ts': 520,
