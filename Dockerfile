@@ -9,6 +9,7 @@ FROM ${NODE_IMAGE} AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./
 COPY packages/bank-statements/package.json ./packages/bank-statements/
+COPY packages/client/package.json ./packages/client/
 # No package's own script runs, and the image's own Node serves.
 RUN npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund \
  && rm -rf node_modules/.bin

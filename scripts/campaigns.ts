@@ -14,6 +14,7 @@ const ALONE = ['crash', 'many-connections', 'noisy', 'overload'];
 /** Tests of `npm test` whose chance takes more here: the size of their short form, as `COUNTERFOIL_RUNS`. */
 const SAMPLES: Record<string, number> = {
   'test/checkout/injection.test.ts': 520,
+  'packages/client/test/faulty-calls.test.ts': 10_000,
   'packages/bank-statements/test/mutated-files.test.ts': 10_000,
   'packages/bank-statements/test/round-trip.test.ts': 1000,
 };
@@ -38,6 +39,7 @@ const LONG_FORMS: Record<string, number> = {
   events: 100_000,
   failover: 20,
   'fault-proxy': 200,
+  'faulty-calls': 100_000,
   flips: 2000,
   fuzz: 10_000_000,
   honest: 10_000,

@@ -104,7 +104,15 @@ export const TABLE: readonly Row[] = [
   {
     stand: 'sqlite',
     why: 'what comes in and goes out over HTTP, judged before or behind the store',
-    files: ['web/*', 'webhooks/**/*', 'mail/**/*', 'openapi*', 'log', 'examples/*'],
+    files: [
+      'web/*',
+      'webhooks/**/*',
+      'mail/**/*',
+      'openapi*',
+      'log',
+      'examples/*',
+      '../packages/client/test/*',
+    ],
   },
   {
     stand: 'sqlite',

@@ -1,4 +1,4 @@
-// Writes what is made from the program: pages of settings, commands and matching, and the lists in docs/reviewing.md and docs/README.md.
+// Writes what is made from the program: pages of settings, commands and matching, lists in docs/, and the types of packages/client.
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { commandLine } from '../src/operate/commands/counterfoil.ts';
 import { ROUTINE_ACTS } from '../src/operate/rooms.ts';
 import { configurationSchema } from '../src/operate/settings/settings.ts';
+import { clientTypes } from './client-types.ts';
 import { matchingPage } from './matching-page.ts';
 
 const root = new URL('../', import.meta.url);
@@ -447,6 +448,8 @@ if (import.meta.main) {
   writeFileSync(reviewing, reviewingPage(readFileSync(reviewing, 'utf8')));
   writeFileSync(new URL('docs/configuration.md', root), configurationPage());
   writeFileSync(new URL('docs/matching.md', root), matchingPage());
+  for (const [file, text] of Object.entries(clientTypes()))
+    writeFileSync(new URL(`packages/client/src/${file}`, root), text);
   const commands = new URL('docs/commands.md', root);
   writeFileSync(commands, await commandsPage(readFileSync(commands, 'utf8')));
   const index = new URL('docs/README.md', root);

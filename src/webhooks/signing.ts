@@ -88,7 +88,7 @@ interface ReceivedWebhook {
  * Whether one of the secrets signed this request within the last 5 minutes. Stricter than the standard's libraries: the timestamp is a
  * plain decimal number, and signatures are compared as text, so each has one spelling.
  */
-export function verifyWebhook({ secrets, headers, body, now }: ReceivedWebhook): boolean {
+export function hasValidSignature({ secrets, headers, body, now }: ReceivedWebhook): boolean {
   const [id, timestamp, given] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map(
     (name) => headers[name],
   );

@@ -1,0 +1,2 @@
+// The types for `require`.
+export * from '../dist/index.js';
