@@ -241,17 +241,13 @@ function toldOfTrait(
 }
 
 /** A transfer that the customer announced when the payment could not be submitted. */
-function announcedOnly(
-  say: Say,
-  { announced_at, status, method }: Payment,
-  timeZone: string,
-): Fact | undefined {
+function announcedOnly(say: Say, { announced_at, status }: Payment, timeZone: string): Fact | undefined {
   if (announced_at === null || (status !== 'pending' && status !== 'cancelled')) return undefined;
   return {
     kind: 'announced',
     tone: 'notice',
     text: say`The customer said on ${momentInWords(announced_at, timeZone, say)} that they had sent the transfer.`,
-    basis: say`The form of ${method!} could not submit the payment. What it said is below.`,
+    basis: say`The payment could not be sent for review when they pressed the button. Look for the money on the statement.`,
   };
 }
 

@@ -134,7 +134,7 @@ function sentenceOf(
       if (typeof facts.line === 'string') return takenBack(say, who, facts);
       return say`${who} took back what was sent, as a mistake.`;
     case 'payment.announced':
-      return say`${who} said that the transfer was sent, by ${String(facts.method)}, which did not submit the payment.`;
+      return say`${who} said that the transfer was sent, when the payment could not be sent for review.`;
     case 'payment.link_requested':
       return say`${who} asked for a new link.`;
     case 'payment.link_sent':

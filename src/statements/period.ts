@@ -2,6 +2,7 @@
 
 import { hasThousandths, signedAmount } from '#bank-statements';
 import { dayBefore } from '../lib/time.ts';
+import { dayInWords } from '../review/told.ts';
 import type { Reader } from '../store/database.ts';
 import {
   bookedBetween,
@@ -90,7 +91,7 @@ export function balanceSentence({ closing, bank, days, currency }: Period): stri
   if (hasThousandths(currency) && Math.abs(bank - closing) <= lines + 1)
     return `The opening balance and the booked lines make the closing balance of the bank, but for thousandths that are not kept: ${signedAmount(bank - closing)} ${currency}.`;
   const first = days.find((one) => one.bank !== undefined && one.bank !== one.balance);
-  const since = first === undefined ? '' : ` They differ from ${first.day} on.`;
+  const since = first === undefined ? '' : ` They differ from ${dayInWords(first.day)} on.`;
   const said = `The booked lines make ${signedAmount(closing)}, the bank says ${signedAmount(bank)} ${currency}`;
   const why = 'A statement may be missing, or the bank took charges inside an entry.';
   return `${said}: ${signedAmount(bank - closing)} is not among the lines.${since} ${why}`;

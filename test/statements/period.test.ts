@@ -99,7 +99,7 @@ for (const engine of ENGINES) {
       assert.deepEqual([period.opening, period.closing, period.bank], [10000, 11500, 14050]);
       assert.match(
         balanceSentence(period),
-        /make 115\.00, the bank says 140\.50 EUR: 25\.50 is not among the lines\. They differ from 2026-11-04 on\./,
+        /make 115\.00, the bank says 140\.50 EUR: 25\.50 is not among the lines\. They differ from 4 Nov 2026 on\./,
       );
     });
 

@@ -153,7 +153,7 @@ const day = ({ timeZone, say }: ReviewContext, ms: number) => dayInWords(dateIn(
 function amountRow(context: ReviewContext, payment: Payment, lines: readonly SeenLine[]): Compared {
   const { say, money } = context;
   const { amount_minor, currency } = payment;
-  const write = (minor: number) => html`<bdi>${money(minor, currency)}</bdi>`;
+  const write = (minor: number) => html`<bdi>${minor < 0 && '−'}${money(Math.abs(minor), currency)}</bdi>`;
   const byHand = arrivalsOf(payment).filter(({ line }) => line === undefined);
   const more = [...lines, ...byHand].reduce((sum, one) => sum + one.amount_minor, 0) - amount_minor;
   const difference = money(Math.abs(more), currency);

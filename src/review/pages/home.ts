@@ -10,6 +10,7 @@ import { isHttps } from '../../lib/web-address.ts';
 import type { Payment } from '../../payments/payment.ts';
 import type { DayFigures } from '../figures.ts';
 import { announcedLate, type LastDecision, linksAskedFor, type QueueCount } from '../queries.ts';
+import { dayInWords } from '../told.ts';
 import type { ReviewContext } from './context.ts';
 import { addressOfPayment } from './panel.ts';
 import { customerName } from './particulars.ts';
@@ -184,7 +185,7 @@ function decisionChart({ say }: ReviewContext, title: string, days: readonly Cha
   return html`<figure class="chart">
 <svg viewBox="0 0 ${width} ${rounded(height)}" preserveAspectRatio="none" role="img"
 aria-label="${alternative(say, title, days)}">${bars}<path d="M0 ${rounded(above)}H${width}"/></svg>
-<p class="axis"><span>${days[0]?.date}</span><span>${days.at(-1)?.date}</span></p>
+<p class="axis"><span>${dayInWords(days[0]!.date, say)}</span><span>${dayInWords(days.at(-1)!.date, say)}</span></p>
 <figcaption><span class="key approved">${say`Approved, above the line: at most ${sum(days, 'approved') > 0 ? highest : 0} a day`}</span>
 <span class="key rejected">${say`Rejected, below it: at most ${lowest} a day`}</span></figcaption>
 </figure>
@@ -194,7 +195,7 @@ aria-label="${alternative(say, title, days)}">${bars}<path d="M0 ${rounded(above
 <thead><tr><th scope="col">${say`Day`}</th><th scope="col" class="number">${say`Approved`}</th><th scope="col" class="number">${say`Rejected`}</th></tr></thead>
 <tbody>${days.toReversed().map(
     ({ date, approved, rejected }) =>
-      html`<tr><th scope="row"><time datetime="${date}">${date}</time></th>
+      html`<tr><th scope="row"><time datetime="${date}">${dayInWords(date, say)}</time></th>
 <td class="number">${approved}</td><td class="number">${rejected}</td></tr>`,
   )}</tbody>
 </table>
@@ -215,5 +216,5 @@ function alternative(say: Say, title: string, days: readonly ChartDay[]): string
   );
   const most = busiest ? busiest.approved + busiest.rejected : 0;
   const all = say`${title}: ${sum(days, 'approved')} approved, ${sum(days, 'rejected')} rejected.`;
-  return most > 0 ? `${all} ${say`The most on ${busiest!.date}: ${most}.`}` : all;
+  return most > 0 ? `${all} ${say`The most on ${dayInWords(busiest!.date, say)}: ${most}.`}` : all;
 }

@@ -44,11 +44,13 @@ export async function onStatement(
       : more === 0
         ? `: ${say`exactly what was asked for`}`
         : `: ${more < 0 ? say`${difference} less than was asked for` : say`${difference} more than was asked for`}`;
+  const kept = Math.max(0, more + amount_minor);
+  const surplus = payment.status === 'rejected' ? kept : byHand === 0 ? Math.max(0, more) : 0;
   const due =
-    more > 0 && byHand === 0 ? ` ${say`Return ${difference} to ${returnedTo(credits.at(-1)!, say)}.`}` : '';
+    surplus > 0 ? ` ${say`Return ${money(surplus, currency)} to ${returnedTo(credits.at(-1)!, say)}.`}` : '';
   return {
     kind: 'on_statement',
-    tone: more === 0 && debits.length === 0 ? 'plain' : 'notice',
+    tone: more === 0 && debits.length === 0 && surplus === 0 ? 'plain' : 'notice',
     text: `${parts.filter(Boolean).join(`, ${say`and`} `)}${compared}.${due}`,
     basis: whole
       ? say`An administrator matched a part of the line of ${money(whole.part_of_minor!, currency)} with this payment.`

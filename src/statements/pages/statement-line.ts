@@ -8,6 +8,7 @@ import { trimmedText } from '../../lib/text.ts';
 import { addressOfLine, addressOfPayment, heading } from '../../review/pages/panel.ts';
 import { customerName } from '../../review/pages/particulars.ts';
 import { parseApproval } from '../../review/review.ts';
+import { dayInWords } from '../../review/told.ts';
 import type { KeptLine } from '../kept.ts';
 import { findLine, findStatement, wholeOf } from '../line-queries.ts';
 import { MATCH_LEVELS, type Proposal } from '../matching/judge-line.ts';
@@ -49,7 +50,7 @@ export async function linePage(context: StatementContext, faults: Faults = {}): 
 <div>${line.state === 'open' ? await proposed(context, line, proposals, mayDecide && { faults }) : await outcomeOf(context, line, mayDecide)}
 ${line.state === 'open' && line.booked === 1 && mayDecide && html`${namingForm(context, line, faults)}${ignoring(context, line, faults)}`}</div>
 </div>`;
-  return { title: say`Line of ${line.day}`, content, place: STATEMENTS_PATH, faults };
+  return { title: say`Line of ${dayInWords(line.day, say)}`, content, place: STATEMENTS_PATH, faults };
 }
 
 /** With the other open lines beside it, which may carry the same reference. */
@@ -68,7 +69,7 @@ async function facts(context: StatementContext, line: KeptLine): Promise<Html> {
     [
       [say`Amount as the bank wrote it`, beyond && literal(beyond)],
       [say`Day`, undated ? say.html`Not named, ${dayOn(context, line)} at the latest` : dayOn(context, line)],
-      [say`Value day`, valueDay !== line.day && valueDay],
+      [say`Value day`, valueDay !== undefined && valueDay !== line.day && dayInWords(valueDay, say)],
       [say`From`, counterparty.name && said(counterparty.name)],
       [say`Their account`, counterparty.account && literal(counterparty.account)],
       [say`Text`, text !== '' && html`<span class="words" dir="auto">${text}</span>`],

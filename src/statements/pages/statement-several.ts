@@ -6,6 +6,7 @@ import { requireStanding } from '../../administrators/standing.ts';
 import { attributes, type Html, html } from '../../lib/html.ts';
 import { findPayment } from '../../payments/queries.ts';
 import { paymentNotFound } from '../../payments/transition.ts';
+import { dayInWords } from '../../review/told.ts';
 import { isLineId } from '../kept.ts';
 import { findLine } from '../line-queries.ts';
 import { acceptLine, ignoreLine, ignoreReasonFault } from '../matching/line-acts.ts';
@@ -20,7 +21,7 @@ const SEVERAL_PATH = `${STATEMENTS_PATH}/several`;
 
 /** The box that takes a line. `x` ticks the one in whose row the focus is. */
 export function tickOf(context: StatementContext, line: BankLine): Html {
-  const label = context.say`Take ${String(lineAmount(context, line))} of ${line.day}`;
+  const label = context.say`Take ${String(lineAmount(context, line))} of ${dayInWords(line.day, context.say)}`;
   const checked = context.form.has(line.id);
   const box = {
     type: 'checkbox',

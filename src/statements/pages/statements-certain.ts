@@ -6,6 +6,7 @@ import { type Html, html } from '../../lib/html.ts';
 import type { Payment } from '../../payments/payment.ts';
 import { addressOfLine, addressOfPayment } from '../../review/pages/panel.ts';
 import { needsSecond } from '../../review/review.ts';
+import { dayInWords } from '../../review/told.ts';
 import { records } from '../../web/markup/table.ts';
 import { isLineId } from '../kept.ts';
 import { approveCertain, type LeftLine } from '../matching/certain-acts.ts';
@@ -67,7 +68,7 @@ function table(context: StatementContext, pairs: readonly CertainPair[]): Html {
         ({ line, payment }) => {
           const pair = `${payment.id} ${payment.version}`;
           const amount = context.money(line.amount_minor, line.currency);
-          const label = say`Take ${amount} of ${line.day}`;
+          const label = say`Take ${amount} of ${dayInWords(line.day, say)}`;
           return html`<input type="checkbox" name="${line.id}" value="${pair}" checked aria-label="${label}">`;
         },
       ],

@@ -80,7 +80,7 @@ ${choice({ name: 'account', legend: say`Account`, options, chosen: account, faul
 ${field({
   name: 'list',
   label: say`Payments that arrived, one in each row`,
-  hint: say`As you copy them from online banking: an amount in each row, with a reference or a name, and a day if it was not today. ${ROWS_MAXIMUM} rows or fewer.`,
+  hint: say`As you copy them from online banking: an amount in each row, with a reference or a name, and the day if it is known. ${ROWS_MAXIMUM} rows or fewer.`,
   value: told ? '' : (form.get('list') ?? ''),
   fault: faults.list,
   lines: 10,

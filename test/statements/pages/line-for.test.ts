@@ -98,6 +98,18 @@ test('of money that came and went back the customer reads that the transfer is w
   assert.match(page.body, /€52\.00 was paid back\. .*DE75 5121/);
 });
 
+test('what arrived for a rejected payment is to be returned, until it went back', async () => {
+  const paid = await order(36);
+  const text = referenceOn(await books.reads(paid.id));
+  await books.press(await bring('36.00', { text, name: 'Li Wu' }), 'Match, decide later');
+  const says = async () => (await books.get(`/payments/${paid.id}`)).body;
+  assert.match(await says(), /Nothing unusual.* exactly what was asked for\./);
+  await books.act(paid.id, 'reject', { reason: 'other' });
+  assert.match(await says(), /Worth a look.* exactly what was asked for\. Return €36\.00 to “Li Wu”\./);
+  await books.press(await bring('36.00', { text, direction: 'DBIT' }), 'Record that it went back');
+  assert.doesNotMatch(await says(), /Return €/);
+});
+
 test('a debit is named as money that went back', async () => {
   const paid = await order(31);
   await books.press(await bring('31.00'), NAME_IT, { payments: paid.id });
