@@ -236,7 +236,8 @@ for (const engine of ENGINES) {
         const check = CHECKS.find(({ id }) => id === 'webhooks')!;
         const look = async (inMs: number) => {
           const clock = { now: () => Date.now() + inMs };
-          return (await check.look({ store: { database }, clock } as Subject)).is;
+          return (await check.look({ store: { database }, clock, settings: { time_zone: 'UTC' } } as Subject))
+            .is;
         };
         assert.equal(await look(0), 'ok');
         assert.equal(await look(3_600_000), 'warning', 'as after an hour in which nobody sent');
