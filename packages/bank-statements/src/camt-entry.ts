@@ -57,7 +57,7 @@ export function entryLines(
     const together = togetherText(entry, details, amounts);
     if (together?.isFault) faults.push({ line: entry.line, text: together.text });
     else if (together) notes.push({ line: entry.line, text: together.text });
-    return [{ ...lineOf(entry, details, amount, direction, charges), status }];
+    return [{ ...lineOf(entry, details, amount, direction, charges, false), status }];
   }
   const said = transactionsSaid(entry);
   if (said > details.length)
@@ -66,7 +66,7 @@ export function entryLines(
       text: `This entry stands for ${said} transactions, of which the file shows ${details.length}.`,
     });
   const lines = details.map((detail, i) => ({
-    ...lineOf(entry, [detail], amounts[i]!, signOf(detail) ?? direction, chargesOf(detail)),
+    ...lineOf(entry, [detail], amounts[i]!, signOf(detail) ?? direction, chargesOf(detail), true),
     status,
     partOf: { minor: amount.minor, lines: details.length },
   }));
@@ -136,9 +136,9 @@ function lineOf(
   amount: Amount,
   direction: Direction,
   chargesMinor: number | undefined,
+  isPart: boolean,
 ): LineRead {
   const [detail] = details;
-  const isPart = all(entry, 'NtryDtls').flatMap((one) => all(one, 'TxDtls')).length > details.length;
   const structured = details.flatMap((one) => all(at(one, 'RmtInf'), 'Strd'));
   const creditors = structured
     .map((one) => referenceOf(textAt(one, 'CdtrRefInf/Ref')))

@@ -4,7 +4,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { crc32, deflateRawSync } from 'node:zlib';
+import { entryLines } from '../src/camt-entry.ts';
 import { readStatements } from '../src/read.ts';
+import type { XmlElement } from '../src/xml.ts';
 
 const sample = (file: string) => readFileSync(join(import.meta.dirname, 'corpus', file));
 const camt = sample('camt053-02-german.xml').toString();
@@ -129,4 +131,30 @@ test('an archive gives each of its files, and tricks are refused', () => {
   assert.match(faultsOf(archive([{ ...good, checksum: 1 }]))[0]!, /damaged/);
   assert.match(faultsOf(archive([{ ...good, content: archive([good]) }]))[0]!, /another archive/);
   assert.match(faultsOf(archive([good]).subarray(0, -30))[0]!, /damaged/);
+});
+
+test('the transactions of one entry are gone through a few times, however many they are', () => {
+  const element = (name: string, text = '', children: XmlElement[] = []): XmlElement => ({
+    ...{ name, text, children, line: 1 },
+    attributes: name === 'Amt' ? { Ccy: 'EUR' } : {},
+  });
+  const looks = (count: number) => {
+    let looked = 0;
+    const transactions = Array.from({ length: count }, () =>
+      element('TxDtls', '', [element('Amt', '1.00'), element('CdtDbtInd', 'CRDT')]),
+    );
+    const details = element('NtryDtls');
+    const get = () => {
+      looked += 1;
+      return transactions;
+    };
+    Object.defineProperty(details, 'children', { get });
+    const entry = element('Ntry', '', [details]);
+    const said = { faults: [], notes: [] };
+    const amount = { minor: count * 100, currency: 'EUR' };
+    const lines = entryLines(entry, amount, { direction: 'credit', status: 'booked' }, said);
+    assert.equal(lines.length, count);
+    return looked;
+  };
+  assert.equal(looks(500), looks(50));
 });
