@@ -32,8 +32,7 @@ import { onStatement, seenOnStatement } from '../statements/matching/bank-fact.t
 import type { Database } from '../store/database.ts';
 import type { Defect } from '../web/errors.ts';
 import { API_HEADERS } from '../web/headers.ts';
-import { addHealthRoutes, type Health } from '../web/health.ts';
-import { healthDescription } from '../web/health-openapi.ts';
+import { addHealthRoutes, type Health, healthDescription } from '../web/health.ts';
 import { withServer } from '../web/openapi.ts';
 import { openApiDocument } from '../web/openapi-document.ts';
 import { addRootFiles } from '../web/pages/root-files.ts';
@@ -159,7 +158,7 @@ function addPublic(app: FastifyInstance, shared: Shared): void {
     // Made for the caller first: to make JSON Schemas of ours takes a while.
     document ??= JSON.stringify(
       openApiDocument({ baseUrl, contact: shared.registration.contact, version: VERSION }, [
-        healthDescription(),
+        healthDescription({ ...shared, version: VERSION }),
         v1Description({ ...shared, baseUrl }),
         sentDescription(),
         registrationDescription(registering),

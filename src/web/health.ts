@@ -1,5 +1,5 @@
 // Whether the service works, and whether this node takes requests. Cheap, because load balancers ask often and without a key.
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import { z } from 'zod';
 import type { Journal } from '../journal/journal.ts';
 import type { Work } from '../journal/transaction.ts';
@@ -7,7 +7,9 @@ import { OperationalError } from '../lib/errors.ts';
 import { inTime } from '../lib/in-time.ts';
 import type { Logger } from '../lib/log.ts';
 import { type Clock, formatTimestamp, monotonicMs, SECOND_MS } from '../lib/time.ts';
+import { type ApiEndpoint, addEndpoints, described, endpoint, type Surface } from './endpoint.ts';
 import { API_HEADERS } from './headers.ts';
+import { ALWAYS, type Description, json, ref } from './openapi.ts';
 
 /** How long the outcome of a write or of a probe counts: that space came back is known within a second. */
 const GOOD_FOR_MS = SECOND_MS / 2;
@@ -18,7 +20,7 @@ const REHEARSED_FOR_MS = 5 * SECOND_MS;
 const DEFECTS_IN_A_ROW = 3;
 const DEFECTS_COUNT_FOR_MS = 10 * SECOND_MS;
 
-export const healthSchema = z.strictObject({
+const healthSchema = z.strictObject({
   status: z.enum(['ok', 'unavailable']),
   version: z.string(),
   time: z.string().describe('ISO 8601 with a numeric UTC offset.'),
@@ -27,7 +29,7 @@ export const healthSchema = z.strictObject({
 const CHECKS = ['store_writable', 'payments_writable', 'journal_followed', 'accepting_requests'] as const;
 type Check = (typeof CHECKS)[number];
 
-export const readinessSchema = z.strictObject({
+const readinessSchema = z.strictObject({
   ...healthSchema.shape,
   failing: z
     .array(z.enum(CHECKS))
@@ -151,26 +153,64 @@ export class Health {
   }
 }
 
-/** Adds `/health` and `/health/ready` below `basePath`. */
-export function addHealthRoutes(
-  app: FastifyInstance,
-  basePath: string,
-  { health, clock, version }: { health: Health; clock: Clock; version: string },
-): void {
-  const told = (ok: boolean) => ({
-    status: ok ? 'ok' : 'unavailable',
-    version,
-    time: formatTimestamp(clock.now()),
-  });
-  app.get(`${basePath}/health`, async (_request, reply) => {
-    const ok = await health.isWell();
-    reply.code(ok ? 200 : 503).headers(API_HEADERS);
-    return JSON.stringify(told(ok));
-  });
-  app.get(`${basePath}/health/ready`, async (_request, reply) => {
-    const failing = await health.failing();
-    const ok = failing.length === 0;
-    reply.code(ok ? 200 : 503).headers(API_HEADERS);
-    return JSON.stringify({ ...told(ok), failing });
-  });
+interface HealthRoutes {
+  health: Health;
+  clock: Clock;
+  version: string;
 }
+
+const SURFACE: Surface = {
+  prefix: '',
+  security: [],
+  errors: ALWAYS.filter((code) => code !== 'unavailable'),
+  headers: {},
+};
+
+const either = (name: string) => json({ anyOf: [ref(name), ref('Error')] });
+
+function healthEndpoints({ health, clock, version }: HealthRoutes): ApiEndpoint[] {
+  function answer(reply: FastifyReply, ok: boolean, more: object = {}): string {
+    reply.code(ok ? 200 : 503).headers(API_HEADERS);
+    const status = ok ? 'ok' : 'unavailable';
+    return JSON.stringify({ status, version, time: formatTimestamp(clock.now()), ...more });
+  }
+  return [
+    endpoint('GET /health', {
+      id: 'health',
+      summary: 'Whether the service works',
+      answers: {
+        200: { description: 'It works.', body: ['Health', healthSchema] },
+        503: { description: 'The store takes no writes.', ...either('Health') },
+      },
+      errors: [],
+      handle: async ({ reply }) => answer(reply, await health.isWell()),
+    }),
+    endpoint('GET /health/ready', {
+      id: 'readiness',
+      summary: 'Whether this node takes requests',
+      description:
+        'For load balancers and orchestrators: `unavailable` also while the node finishes what it has accepted before it stops. A node that has too much to do answers late and is ready: allow 5 seconds.',
+      answers: {
+        200: { description: 'It takes requests.', body: ['Readiness', readinessSchema] },
+        503: {
+          description: 'Send requests elsewhere for now; `failing` says why.',
+          ...either('Readiness'),
+        },
+      },
+      errors: [],
+      async handle({ reply }) {
+        const failing = await health.failing();
+        return answer(reply, failing.length === 0, { failing });
+      },
+    }),
+  ];
+}
+
+/** Adds `/health` and `/health/ready` below `basePath`. */
+export function addHealthRoutes(app: FastifyInstance, basePath: string, parts: HealthRoutes): void {
+  app.register(async (scope) => addEndpoints(scope, SURFACE, healthEndpoints(parts)), { prefix: basePath });
+}
+
+/** What the OpenAPI document says of /health. */
+export const healthDescription = (parts: HealthRoutes): Description =>
+  described(SURFACE, healthEndpoints(parts));

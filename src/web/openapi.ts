@@ -87,11 +87,6 @@ export const RATE_LIMIT_HEADERS = {
   },
 };
 
-/** A response that carries a schema of the document. */
-export function success(description: string, schema: string, headers: object = {}) {
-  return { description, headers: { ...REQUEST_ID_HEADER, ...headers }, ...json(ref(schema)) };
-}
-
 const ALL_CODES = Object.keys(STATUS_OF_CODE) as ErrorCode[];
 
 /** One response for each status among `codes`, listing the codes it may carry. `limits`: headers of 429 beside `Retry-After`. */
