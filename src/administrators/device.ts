@@ -4,7 +4,7 @@ import type { KeyRing } from '../journal/keys/key-ring.ts';
 import { DAY_MS } from '../lib/time.ts';
 import type { Administrator } from './administrator.ts';
 
-/** How long a browser is known after a sign-in. */
+/** Lifetime of a device cookie. */
 export const DEVICE_MS = 180 * DAY_MS;
 
 /**

@@ -31,7 +31,7 @@ const FAILURES_WITHIN_MS = 15 * MINUTE_MS;
 const STRANGERS_MAXIMUM = 10;
 const FIRST_DELAY_MS = MINUTE_MS;
 const LONGEST_DELAY_MS = 15 * MINUTE_MS;
-/** How many of the newest failures are looked at: more than strangers can make in a day. */
+/** Maximum number of failures that are read, newest first. Strangers cannot make so many in a day. */
 const LOOKED_AT = 128;
 const FAILED = 'sign_in.failed';
 /**
@@ -135,7 +135,7 @@ export async function throttledUntil(
   return until > now ? until : undefined;
 }
 
-/** How long strangers wait after so many failures of theirs. */
+/** Delay for unknown browsers after a number of their failures. */
 function delayAfter(failures: number): number {
   if (failures < STRANGERS_MAXIMUM) return 0;
   return Math.min(FIRST_DELAY_MS * 2 ** (failures - STRANGERS_MAXIMUM), LONGEST_DELAY_MS);

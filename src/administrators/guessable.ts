@@ -5,7 +5,7 @@ import { brotliDecompress } from 'node:zlib';
 
 /** Passwords of ten characters and more that were leaked most often. Written by scripts/write-known-passwords.ts. */
 const LEAKED = new URL('known-passwords.br', import.meta.url);
-/** How many letters and digits a password must have beside the words about its owner. */
+/** Minimum number of letters and digits in a password besides words about its owner. */
 const REST_MINIMUM = 8;
 /** Shorter words are part of too many others. */
 const WORD_MINIMUM = 3;

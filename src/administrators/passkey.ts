@@ -18,7 +18,7 @@ export interface Place {
 
 /** COSE (RFC 9053): EdDSA, ES256, RS256. */
 const ALGORITHMS = [-8, -7, -257];
-/** How long a browser lets its user look for their device. */
+/** Timeout of a browser's passkey dialog. */
 const PATIENCE_MS = 5 * MINUTE_MS;
 
 /** The place that a base URL makes; undefined where browsers make no passkeys: at an IP address, and without https. */

@@ -39,7 +39,7 @@ import { openTotpSecret } from './totp-secret.ts';
 
 export type { Parts, SignInClient };
 
-/** How long a page with a challenge may stay open. */
+/** Lifetime of a challenge. */
 const CHALLENGE_MS = 5 * MINUTE_MS;
 
 /** A second factor that cannot be guessed. A code of an authenticator app has six digits, so it is none. */

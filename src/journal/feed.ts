@@ -6,7 +6,7 @@ import type { AuditEntry, Seal } from './audit-entry.ts';
 import type { Journal } from './journal.ts';
 import { entriesAbout, newestEntry } from './queries.ts';
 
-/** How often other nodes' commits are looked for. */
+/** Interval at which commits of other nodes are read. */
 const EVERY_MS = 250;
 /** Commits of this node within this time are read together. */
 const TOGETHER_MS = 20;

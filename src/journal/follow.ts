@@ -5,7 +5,7 @@ import type { Reader } from '../store/database.ts';
 import type { AuditEntry } from './audit-entry.ts';
 import { entriesAbout, newestEntry } from './queries.ts';
 
-/** How often the newest number is asked for: what another node did is known here within a second. */
+/** Interval at which the newest entry number is read. Changes of other nodes are known within a second. */
 const EVERY_MS = 500;
 const PAGE = 500;
 

@@ -11,11 +11,11 @@ import { byRow, type Waiting, WorkQueue } from './work-queue.ts';
 /** Works in one commit: enough to share the price of the disk, few enough that a batch stays short. */
 const LARGEST_BATCH = 256;
 /**
- * From handing a work in to its answer, within what a request may take (`http/server.ts`). A batch has what is left of it to the
+ * From handing a work in to its answer, within the timeout of a request (`web/server.ts`). A batch has what is left of it to the
  * work that has waited longest.
  */
 const ANSWER_MS = 8000;
-/** How often a batch is run that other nodes' batches keep locking out; each time at least one of theirs gets through. */
+/** Maximum attempts of a batch that other nodes' batches lock out. Each attempt lets at least one of theirs through. */
 const CONTENDED_RUNS = 5;
 
 interface JournalOptions {

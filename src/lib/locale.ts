@@ -15,7 +15,7 @@ const LETTERS_AND_SIGN = /\p{L}\p{Sc}/u;
 /** The parts of a formatted amount that are its number. */
 const NUMBER_PARTS = new Set(['integer', 'group', 'decimal', 'fraction']);
 
-/** How many pieces of pages a language remembers; a piece has at most a few thousand characters. */
+/** Maximum number of cached page pieces of a language. A piece has a few thousand characters at most. */
 const PIECES_REMEMBERED = 1000;
 
 export interface Language {

@@ -31,7 +31,7 @@ export type Overlap = keyof typeof OVERLAPS_MS;
  * be replaced at this limit.
  */
 export const WORKING_KEYS_MAXIMUM = 50;
-/** How many keys of one merchant and mode are made within a day, rotations among them: a program that goes astray stops there. */
+/** Maximum number of new keys of one merchant and mode in a day, rotations included. It stops a program that runs wild. */
 export const NEW_KEYS_PER_DAY = 200;
 /** Code points of a key's name. */
 export const KEY_NAME_MAXIMUM = 80;

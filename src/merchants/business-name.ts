@@ -1,7 +1,7 @@
 // Business names: text that customers can see and tell from others, written in one way however it was typed.
 import { textFault } from '../lib/text.ts';
 
-/** The most code points. */
+/** Maximum length in code points. */
 export const BUSINESS_NAME_MAXIMUM = 120;
 
 const VISIBLE = /[\p{L}\p{N}]/u;

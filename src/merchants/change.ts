@@ -5,7 +5,7 @@ import type { Work } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { DatabaseError } from '../store/database.ts';
 
-/** How often a change is tried again after a conflict; each time another change was first. */
+/** Maximum attempts of a change. Each failed attempt lost to another change. */
 const ATTEMPTS = 4;
 
 /** Thrown by a work that found the row it had read changed by the time it wrote. */

@@ -11,7 +11,7 @@ import { keyUsesOf, noteKeyUses } from './queries.ts';
 const ROW = 'api_key_uses';
 /** Maximum number of keys in one commit, so that the commit stays short. */
 const WRITTEN_AT_ONCE = 200;
-/** How many keys one statement asks of: engines take only so many values. */
+/** Maximum number of keys in one statement. Because engines limit the values of a statement. */
 const READ_AT_ONCE = 500;
 
 export class KeyUses {

@@ -4,7 +4,7 @@ import type { Directory } from './directory.ts';
 import { keysMade, keysOverLast } from './key-list-queries.ts';
 import { isInactive, type KnownKey, LISTED_FOR_MS, type Mode } from './merchant.ts';
 
-/** More than a merchant's keys that work can be. */
+/** Limit above the maximum number of a merchant's active keys. */
 const WORKING_AT_MOST = 1000;
 
 /** Where a page ended: behind a key of that age and id. Keys of unknown age come last, as if made in 1970. */

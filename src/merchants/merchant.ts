@@ -261,7 +261,7 @@ export function keyStatus(
   return isInactive(key, now) ? 'expired' : 'active';
 }
 
-/** How long an inactive key is still listed. */
+/** Time for which an inactive key is still listed. */
 export const LISTED_FOR_MS = 30 * DAY_MS;
 
 /** For how long a form, sent again, shows again what it has made: after a second click, a reload. */

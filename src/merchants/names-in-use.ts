@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { looksOf } from './look.ts';
 import type { Merchant } from './merchant.ts';
 
-/** How many names are read before other work has its turn: some 3 ms. */
+/** Number of names that are processed before other work gets a turn, about 3 ms. */
 const PIECE = 100;
 
 /** Names of merchants, and those of registrations that are running. */

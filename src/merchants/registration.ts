@@ -19,7 +19,7 @@ export interface Registration {
   invite: string | null;
 }
 
-/** The most code points of each. */
+/** Maximum length of each field in code points. */
 export const MAXIMA = {
   business_name: BUSINESS_NAME_MAXIMUM,
   email: 254,

@@ -12,7 +12,7 @@ import { newMerchant, writeMerchant } from './register.ts';
 
 /** Code points of a reason. */
 export const REASON_MAXIMUM = 500;
-/** How many changes of one merchant are kept with their reasons; the history itself keeps all. */
+/** Maximum number of changes with reasons in a merchant's row. The history keeps all. */
 const CHANGES_KEPT = 100;
 
 /** Who does it, and the request it was done by. */

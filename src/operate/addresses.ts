@@ -43,7 +43,7 @@ async function portFor(configuration: Configuration): Promise<number> {
   return free;
 }
 
-/** How many ports behind the first are tried. */
+/** Maximum number of ports that are tried after the first. */
 const PORTS_TRIED = 20;
 
 /**

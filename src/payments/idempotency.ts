@@ -10,7 +10,7 @@ import { type Clock, DAY_MS, monotonicMs } from '../lib/time.ts';
 import { type Database, DatabaseError } from '../store/database.ts';
 import { findAnswer, forgetAnswers, KEPT_ANSWERS, type KeptAnswer, oldAnswers } from './queries.ts';
 
-/** How long an answer is kept, as draft-ietf-httpapi-idempotency-key-header leaves to us. */
+/** Lifetime of a stored response. draft-ietf-httpapi-idempotency-key-header leaves it to the server. */
 const KEPT_MS = 7 * DAY_MS;
 const WAIT_MS = 2000;
 /** A conflict that outlives this many attempts is about something else than the key. */

@@ -157,7 +157,7 @@ export function asOf(payment: Payment, now: number): Payment {
   return { ...payment, status: 'cancelled', status_reason: 'expired', updated_at: payment.expires_at };
 }
 
-/** How long a claim holds, in milliseconds. */
+/** Duration of a claim, in milliseconds. */
 export const CLAIM_MS = 10 * MINUTE_MS;
 
 export interface Claim {

@@ -13,7 +13,7 @@ import type { Reader } from '../store/database.ts';
 import { arrivalsOf, type ReviewAct, receivedSoFar, returnedSoFar, reviewActs } from './review.ts';
 import { whatChanged, whoClaimed, whoDecided, whoSent } from './told.ts';
 
-/** How often a payment is looked at again that other nodes keep changing; each time one of theirs got through. */
+/** Maximum number of times that a payment is judged while other nodes keep changing it. */
 const LOOKS = 10;
 
 /** What an act comes to, judged by the payment as it is: what it writes, and what the history says of it. */

@@ -14,7 +14,7 @@ import { momentInWords } from './told.ts';
 /** Maximum number of similar payments that are read, and of those that are named. */
 const ALIKE_MAXIMUM = 100;
 const ALIKE_NAMED = 5;
-/** So many payments of one customer within a day are worth a second look. */
+/** Number of payments of one customer in a day that is worth a second look. */
 const MANY_IN_A_DAY = 3;
 /** Maximum and minimum number of decided payments that the median is taken of. */
 const MEDIAN_OF = 200;

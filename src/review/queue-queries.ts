@@ -134,7 +134,7 @@ export interface QueueCount {
   methods: string[];
 }
 
-/** How many payments of the queue there are, and what they come to. */
+/** The number of payments in the queue, and their sums. */
 export async function countQueue(database: Reader, filter: QueueFilter): Promise<QueueCount> {
   const { sql, values } = narrowed(filter);
   // Sums are floating-point numbers: exact up to 2^53, and larger ones are still shown.
@@ -194,7 +194,7 @@ export async function listBefore(
   );
 }
 
-/** How many payments of the queue stand in front of `place`. */
+/** The number of payments in the queue before `place`. */
 export async function countBefore(
   database: Reader,
   filter: QueueFilter,

@@ -25,7 +25,7 @@ export const REJECT_REASONS = {
 } as const;
 export type RejectReason = keyof typeof REJECT_REASONS;
 
-/** Longest texts, in code points. */
+/** Maximum lengths in code points. */
 export const NOTE_MAXIMUM = 2000;
 export const MESSAGE_MAXIMUM = 500;
 export const BANK_REFERENCE_MAXIMUM = 140;

@@ -226,7 +226,7 @@ export async function sessionsOpen(database: Database): Promise<string[]> {
   }
 }
 
-/** Of what is found, this much is named. */
+/** Maximum number of tables named in the error. */
 const NAMED = 3;
 
 /**

@@ -5,7 +5,7 @@ import { DatabaseError, type DatabaseFailure, type Value } from './database.ts';
 
 /** The server's own limit on a statement; it does not interrupt the wait for a synchronous standby, which ours does. */
 const STATEMENT_DEADLINE_MS = 8000;
-/** How long to wait for the answer to a goodbye message. */
+/** Timeout of a connection's end. */
 const FAREWELL_MS = 1000;
 /** An idle connection is asked for a sign of life after this long, and ten times a second apart, before it counts as cut. */
 const IDLE_BEFORE_PROBE_MS = 10_000;

@@ -6,9 +6,9 @@ import type { Connection } from './postgres-connection.ts';
 import { Host, type HostAnswer, type Silence } from './postgres-host.ts';
 import { PostgresSession } from './postgres-session.ts';
 
-/** How long a host may take to say what it is: with others beside it, not so long that these are found too late. */
+/** Timeout of a host's answer. It is shorter among several hosts, so that the others are found in time. */
 const ANSWER_MS = { alone: 5000, amongOthers: 2000 };
-/** How often several hosts are asked anew, while connections are open: for so long a primary from before a failover may still be read. */
+/** Interval at which several hosts are asked again. A primary from before a failover may be read for this long. */
 const ASK_EVERY_MS = 1000;
 const STALE = 'is on an older timeline than the database in use: a primary from before a failover';
 const SILENT = 'does not answer';

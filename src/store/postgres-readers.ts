@@ -7,7 +7,7 @@ import type { Hosts } from './postgres-hosts.ts';
 const READERS = 4;
 /** Reads waiting for a connection; beyond it the answer is at once rather than late. */
 const LONGEST_QUEUE = 4096;
-/** How long the end waits for the connections that are in use. */
+/** Timeout for connections in use when the pool closes. */
 const CLOSE_MS = 8000;
 
 export class Readers {

@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import type { Queryable, Row, Value } from './database.ts';
 import { asDatabaseError } from './sqlite-failures.ts';
 
-/** How long a statement waits for a lock of another process. */
+/** Timeout for a lock of another process. */
 const BUSY_TIMEOUT_MS = 5000;
 /** Pages kept in memory by each connection, in KiB. */
 const CACHE_KIB = 4 * 1024;

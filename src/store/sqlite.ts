@@ -22,9 +22,9 @@ import { WriteAheadLog } from './write-ahead-log.ts';
 const OLDEST_VERSION = '3.51.3';
 const BUSY_TIMEOUT_MS = 5000;
 const BUSY_RETRY_MS = 10;
-/** How often the files that are open are looked for at their paths, besides before each commit. */
+/** Interval at which the open files are checked at their paths, besides before each commit. */
 const LOOK_EVERY_MS = 1000;
-/** How long reads may share one view of the database, and so how late they may see what another process wrote. */
+/** Time for which reads share one snapshot. A write of another process is seen at most this late. */
 const VIEW_MS = 100;
 
 /**
@@ -271,7 +271,7 @@ class Sqlite implements Database {
 }
 
 const PROGRAM = fileURLToPath(new URL('./sqlite-integrity-process.ts', import.meta.url));
-/** Of what the process says. It says ten faults at most. */
+/** Maximum output of the process. It reports ten faults at most. */
 const LONGEST_BYTES = 64 * 1024;
 
 /**

@@ -29,7 +29,7 @@ export interface Taken<T> {
     /** A field's label, or a choice's legend. */
     label: string;
     hint?: string;
-    /** The most characters, which the hint names. */
+    /** Maximum number of characters, which the hint names. */
     most?: number;
     lines?: number;
     attributes?: Record<string, string>;

@@ -1,7 +1,7 @@
 // Requests that arrive together take each step together: first the one for all of them, then the next.
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 
-/** How many go together at most: what they hold between two steps shall stay in a processor's cache. */
+/** Maximum size of a cohort. So that what its requests hold between two steps stays in the processor's cache. */
 const COHORT_MAXIMUM = 32;
 
 /**

@@ -281,7 +281,7 @@ export const parameter = <T>(
   more: object = {},
 ): QueryParameter<T> => ({ described: { description, schema, ...more }, read });
 
-/** How many rows a page is to hold. */
+/** The page size. */
 export const limitParameter = parameter(
   { type: 'integer', minimum: 1, maximum: LIMIT.maximum, default: LIMIT.default },
   'How many at most.',

@@ -124,7 +124,7 @@ const STATUS_TEXT: Record<number, string> = {
 /** The answer that comes next on a socket, as Node keeps it. */
 type Busy = Socket & { _httpMessage?: ServerResponse | null };
 
-/** How long a refused client may take to read its answer and hang up. Node's own timeouts no longer look at it. */
+/** Time for a refused client to read its answer and hang up. Node's own timeouts no longer apply to it. */
 const LINGER_MS = 1000;
 
 /** Writes an error for a connection without a request of the framework, and closes it. */

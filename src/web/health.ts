@@ -11,12 +11,12 @@ import { type ApiEndpoint, addEndpoints, described, endpoint, type Surface } fro
 import { API_HEADERS } from './headers.ts';
 import { ALWAYS, type Description, json, ref } from './openapi.ts';
 
-/** How long the outcome of a write or of a probe counts: that space came back is known within a second. */
+/** Time for which the outcome of a write or probe counts. Free space is noticed within a second. */
 const GOOD_FOR_MS = SECOND_MS / 2;
 const PROBE_DEADLINE_MS = 2 * SECOND_MS;
-/** How long a rehearsal that went well is good for, while no change fails as a defect. */
+/** Time for which a successful rehearsal counts, unless a change fails as a defect. */
 const REHEARSED_FOR_MS = 5 * SECOND_MS;
-/** So many changes in a row that failed as defects, the last of them within this time, make a node unready. */
+/** Number of consecutive changes that failed as defects, and the age of the last one, which make a node unready. */
 const DEFECTS_IN_A_ROW = 3;
 const DEFECTS_COUNT_FOR_MS = 10 * SECOND_MS;
 

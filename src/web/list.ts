@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type ErrorDetails, validationFailed } from '../lib/errors.ts';
 import { saysNothing } from '../lib/faults.ts';
 
-/** How many a page holds. */
+/** Page sizes. */
 export const LIMIT = { default: 20, maximum: 100 };
 
 /** Reads the parameters of an address one by one and gathers what is wrong with them; those not asked for are ignored. */
@@ -38,7 +38,7 @@ export class QueryReader {
     return value === undefined ? undefined : Number(value);
   }
 
-  /** How many rows a page is to hold. */
+  /** The page size. */
   limit(): number {
     return this.integer('limit', 1, LIMIT.maximum) ?? LIMIT.default;
   }

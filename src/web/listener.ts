@@ -7,7 +7,7 @@ import { httpServer, type KeyPair, secureContext } from './server.ts';
 
 /** After this long, connections that still hold a close up are cut: by then whatever was accepted is answered (`LIMITS.answerMs`). */
 const CLOSE_PATIENCE_MS = 9 * SECOND_MS;
-/** How often a closing server looks for connections that are done. */
+/** Interval at which a closing server closes idle connections. */
 const IDLE_EACH_MS = 50;
 
 /** Builds what answers for one site, on the server that `server` makes for its handler. */
@@ -23,7 +23,7 @@ interface ListenerParts {
   host: string;
   port: number;
   sites: readonly SiteParts[];
-  /** How many are held at once; a further one is closed as soon as it comes. */
+  /** Maximum number of connections. A further one is closed at once. */
   connections: number;
 }
 

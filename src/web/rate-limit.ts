@@ -12,7 +12,7 @@ export interface RateLimits {
   reads_per_second: number;
   /** Of one network address. */
   refused_keys_per_minute: number;
-  /** How many nodes share this: each takes its part. */
+  /** Number of nodes that share the limit. */
   nodes: number;
 }
 
@@ -20,7 +20,7 @@ type Policy = 'read' | 'write';
 
 /** A bucket holds the requests of this many seconds: so many may come at once. */
 const BURST_S = 2;
-/** How many merchants have their buckets kept, in each mode; beyond that, those used longest ago are forgotten and begin full. */
+/** Maximum number of merchants with buckets, in each mode. The least recently used are dropped and begin full. */
 const REMEMBERED = 20_000;
 
 /**
@@ -28,7 +28,7 @@ const REMEMBERED = 20_000;
  * (milliseconds × requests a second), so that rounding loses nothing: a client that waits for `Retry-After` is served.
  */
 export class TokenBucket {
-  /** The most it holds, in requests. */
+  /** Capacity in requests. */
   readonly capacity: number;
   /** `RateLimit-Policy`: how many requests it takes in how many seconds. */
   readonly policyField: string;

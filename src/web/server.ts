@@ -26,7 +26,7 @@ export const LIMITS = {
 /** Files that are open besides connections: the store's, the log's, and what commands of the console read. */
 const OTHER_DESCRIPTORS = 512;
 
-/** How long a server that closes spares connections that wait for their next request: it may have been sent before they could know. */
+/** Time for which a closing server keeps idle connections, because their next request may be on its way. */
 const LAST_REQUEST_MS = 100;
 
 /**
@@ -59,7 +59,7 @@ export function secureContext({ cert, key }: KeyPair): SecureContextOptions {
   return { ...TLS, cert, key };
 }
 
-/** How many connections each of `addresses` may hold, so that all together leave the process the files that it needs besides. */
+/** The maximum number of connections of each address. Together they leave the process its other file descriptors. */
 export function connectionsMaximum(addresses: number): number {
   const share = ((descriptorLimit() ?? Number.POSITIVE_INFINITY) - OTHER_DESCRIPTORS) / addresses;
   return Math.max(1, Math.floor(Math.min(LIMITS.connections, share)));

@@ -168,7 +168,7 @@ function admit(
   done(fault);
 }
 
-/** How often unanswered requests are checked. */
+/** Interval at which unanswered requests are checked. */
 const EACH_MS = 250;
 
 /** A request without an answer. */

@@ -5,7 +5,7 @@ import { network, site } from './network.ts';
 
 /** Names that are remembered of each limit. Beyond that, those counted longest ago are forgotten. */
 const REMEMBERED = 20_000;
-/** How many times as much a whole allocation of IPv6 (/48) may do as one network (/64) in it. */
+/** Factor by which a whole IPv6 allocation (/48) may do more than one network (/64) in it. */
 const SITE_SHARE = 4;
 
 /** `maximum` in a window, of each name that `nameOf` gives a subject. */

@@ -11,7 +11,7 @@ import { isLoopbackHost } from '../lib/web-address.ts';
 import { type AddressRules, isPublicAddress, mayConnect } from './addresses.ts';
 
 const CONNECT_MS = 5000;
-/** How long one address of several is waited for before the next is tried too. */
+/** Delay before the next of several addresses is tried as well. */
 const NEXT_ADDRESS_MS = 1000;
 const DNS_QUERY_MS = 1500;
 const DNS_TRIES = 2;

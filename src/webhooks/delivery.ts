@@ -12,7 +12,7 @@ export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 /** For how long deliveries and attempts are kept. */
 export const DELIVERIES_KEPT_MS = 30 * DAY_MS;
 
-/** How long the next attempt waits after the first, second … that failed. The last one is final. */
+/** Delays after the first, second … failed attempt. After the last delay comes the final attempt. */
 export const RETRY_DELAYS_MS = [
   5 * SECOND_MS,
   5 * MINUTE_MS,

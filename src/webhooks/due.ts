@@ -37,7 +37,7 @@ export class DueDeliveries {
     this.#endpoint = endpoint;
   }
 
-  /** How many are known to wait. */
+  /** Number of deliveries that are known to wait. */
   get waiting(): number {
     return this.#read.length + this.#unread;
   }

@@ -22,12 +22,12 @@ import { LEASE_MS } from './queue.ts';
 import { EndpointSender, type SendingNode } from './sender.ts';
 import { Slots } from './slots.ts';
 
-/** How often the history is looked at for what other nodes committed, and how often for deliveries that are due. */
+/** Intervals at which the history is read for commits of other nodes, and the store for due deliveries. */
 const LOOK_EVERY_MS = 200;
 const DUE_EVERY_MS = SECOND_MS;
 /** Maximum number of new entries whose tenants are looked up. Beyond it, every endpoint looks for news itself. */
 const LOOKED_THROUGH = 2000;
-/** How long a stop waits for attempts to end. */
+/** Timeout for running attempts at a stop. */
 const STOP_MS = 2 * SECOND_MS;
 
 export class WebhookWorker {

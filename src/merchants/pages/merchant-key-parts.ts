@@ -17,7 +17,7 @@ import {
 } from '../merchant.ts';
 import type { MerchantContext } from './context.ts';
 
-/** How many inactive keys are listed. */
+/** Maximum number of inactive keys in the list. */
 export const KEYS_OVER_SHOWN = 20;
 
 export const MODE_NAMES = { live: phrase('Live'), test: phrase('Test') } as const;

@@ -10,7 +10,7 @@ import type { MerchantContext } from './context.ts';
 import { COUNTED_DAYS, recentPaymentCount, stateStamp } from './merchant.ts';
 
 const PAGE = 50;
-/** Longest text that is looked for. */
+/** Maximum length of a search. */
 const TEXT_MAXIMUM = 255;
 
 export async function merchantsPage(context: MerchantContext): Promise<Outcome> {

@@ -7,7 +7,7 @@ import { type HostState, hostStates } from '../../store/host-states.ts';
 import { synchronousStandbys } from '../../store/standbys.ts';
 import { type Check, failed, intoStore, ok, skipped, type Verdict, warning } from './check.ts';
 
-/** How long all hosts together may take to say what they are. */
+/** Timeout for the answers of all hosts together. */
 const ANSWER_MS = 3 * SECOND_MS;
 
 const database_hosts: Check = {

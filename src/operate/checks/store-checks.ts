@@ -239,7 +239,7 @@ const indexes: Check = {
   }),
 };
 
-/** So many faults are named. */
+/** Maximum number of faults in the message. */
 const NAMED = 3;
 /** What another hand may add without changing what the service does. */
 const HARMLESS = ['table', 'view', 'column', 'index'];

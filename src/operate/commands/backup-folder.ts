@@ -14,7 +14,7 @@ import { Failure, shownPath } from './terminal.ts';
 const LIST = 'backup.json';
 /** Prefix of folders that are unfinished or being deleted. No backup's name begins with it. */
 const UNFINISHED = '.unfinished-';
-/** After so long, no process works on it any more. A process of another node or machine cannot be asked. */
+/** Age from which an unfinished folder is abandoned. Because a process of another node or machine cannot be asked. */
 const ABANDONED_AFTER_MS = 12 * HOUR_MS;
 /** Between two looks for a moment that no folder is named by. */
 const NAME_PAUSE_MS = 100;

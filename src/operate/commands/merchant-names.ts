@@ -10,9 +10,9 @@ import type { Reader } from '../../store/database.ts';
 import type { Configuration } from '../config.ts';
 import { Failure } from './terminal.ts';
 
-/** How many merchants a failure lists. */
+/** Maximum number of merchants in an error message. */
 const LISTED = 8;
-/** How many rows are read at a time. */
+/** Page size of reads. */
 const PAGE = 500;
 
 /** All merchants and keys: of the configuration, and of the store if there is one. Throws `DatabaseError`. */

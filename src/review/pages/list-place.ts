@@ -21,7 +21,7 @@ const LISTS = {
   payments: { path: '/payments', parameters: [...PAYMENT_FILTERS, 'before', 'trail'] },
 } as const;
 type ListName = keyof typeof LISTS;
-/** Longest value that is carried: the trail of the payments' pages. */
+/** Maximum length of a carried value. The trail of the payments' pages is the longest. */
 const TEXT_MAXIMUM = 1000;
 
 /** A list with its page and filters, as parameters of an address. */

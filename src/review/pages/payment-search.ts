@@ -20,7 +20,7 @@ import type { ReviewContext } from './context.ts';
 import { PAYMENT_FILTERS } from './list-place.ts';
 
 type Parameter = (typeof PAYMENT_FILTERS)[number];
-/** Longest text that is looked for. */
+/** Maximum length of a search. */
 const TEXT_MAXIMUM = 508;
 
 const STATUS_NAMES: Readonly<Record<Status, string>> = {

@@ -39,7 +39,7 @@ const MONEY: Readonly<Record<(typeof MONEY_SEEN)[number], string>> = {
   other: phrase('Seen, less or more'),
   none: phrase('Not seen'),
 };
-/** Longest text of a filter that is looked at. */
+/** Maximum length of a filter's text. */
 const TEXT_MAXIMUM = 508;
 
 export interface Filtering {

@@ -188,7 +188,7 @@ function newsLine(place: ListPlace, { newest }: QueueCount): Html {
   return html`<p><span role="status" data-news="${news}" ${texts}></span> <a href="${refreshed}">${say`Refresh`}</a></p>`;
 }
 
-/** How many payments the filters let through that were sent after a moment: what the script asks for. */
+/** The number of matching payments that were sent after a moment. The page's script requests it. */
 export async function newInQueue(context: ReviewContext): Promise<Outcome> {
   const { database, query } = context;
   const { filter } = await filteringOf(context);
@@ -205,7 +205,7 @@ function addressOf({ context, filtering }: ListPlace, { open }: { open: string |
   return open === undefined ? to : `${to}#${OPEN}`;
 }
 
-/** How many there are, and what they come to. */
+/** The number of payments, and their sums. */
 function figures(context: ReviewContext, { count, sums }: QueueCount, isFiltered: boolean): Html {
   const { say, money } = context;
   const payments = isFiltered

@@ -31,7 +31,7 @@ export function serveAssets(
 
 const BODY_BYTES = 16 * 1024;
 const REPORTS_MAXIMUM = 10;
-/** The most reports logged in a minute, so that they cannot fill the log. */
+/** Maximum number of reports logged in a minute, so that they cannot fill the log. */
 const LOGGED_A_MINUTE = 60;
 
 interface PolicyReport {
