@@ -279,6 +279,12 @@ ${table(schema.properties!.statements!, false)}
 
 ${table(schema.properties!.webhooks!, false)}
 
+## mail
+
+${table(schema.properties!.mail!, false)}
+
+How letters arrive, come back and are sent again: [mail.md](mail.md).
+
 ## security
 
 Where somebody who finds a weakness reads whom to tell: \`/.well-known/security.txt\` of the API's, the console's and the administrators' host name.

@@ -88,14 +88,58 @@ export async function removeLettersBefore(transaction: Transaction, until: numbe
   return rows.length;
 }
 
-/** Letters newest first, those before the one with the id `before`; about one subject if given. */
+/** Makes letters that failed due now: those with `ids`, or all of them. Returns their ids. */
+export async function sendAgain(
+  transaction: Transaction,
+  ids: readonly string[] | undefined,
+): Promise<string[]> {
+  const rows = await transaction.query<{ id: string }>(
+    `update letters set status = 'pending', due_at = ?
+     where status = 'failed' ${ids === undefined ? '' : `and id in (${marks(ids)})`} returning id`,
+    transaction.now,
+    ...(ids ?? []),
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** Notes of a letter that was sent that it came back. Returns it; undefined if there is none that was sent. */
+export async function noteBounce(
+  transaction: Transaction,
+  id: string,
+  words: string,
+): Promise<Letter | undefined> {
+  const rows = await transaction.query<Letter>(
+    `update letters set status = 'failed', answer = ? where id = ? and status = 'sent' returning ${LETTER}`,
+    ...[words, id],
+  );
+  return rows[0];
+}
+
+/** How many letters wait to leave, and how many failed of those that are kept; `oldest` in milliseconds since 1970. */
+export async function countLetters(
+  database: Reader,
+): Promise<{ waiting: number; oldest: number | null; failed: number }> {
+  const sql = `select (select count(*) from letters where due_at is not null) as waiting,
+    (select min(created_at) from letters where due_at is not null) as oldest,
+    (select count(*) from letters where status = 'failed') as failed`;
+  return (await database.query<{ waiting: number; oldest: number | null; failed: number }>(sql))[0]!;
+}
+
+/** Which letters a list has: about one subject, or those that failed alone. */
+export interface LettersWanted {
+  about?: string | undefined;
+  failed?: boolean;
+}
+
+/** Letters newest first, those before the one with the id `before`. */
 export function listLetters(
   database: Reader,
-  { about, before = '~' }: { about?: string | undefined; before?: string | undefined },
+  { about, failed = false, before = '~' }: LettersWanted & { before?: string | undefined },
   limit: number,
 ): Promise<Letter[]> {
+  const conditions = `${about === undefined ? '' : 'and about = ?'} ${failed ? "and status = 'failed'" : ''}`;
   return database.query<Letter>(
-    `select ${LETTER} from letters where id < ? ${about === undefined ? '' : 'and about = ?'} order by id desc limit ? + 0`,
+    `select ${LETTER} from letters where id < ? ${conditions} order by id desc limit ? + 0`,
     ...[before, ...(about === undefined ? [] : [about])],
     limit,
   );

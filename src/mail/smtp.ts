@@ -20,6 +20,8 @@ export interface MailServer {
   tls: 'starttls' | 'implicit' | 'none';
   user: string | null;
   password: string | null;
+  /** Where letters come back to; null for the address that they are from. */
+  bounces: string | null;
 }
 
 const CONNECTION_MS = 10 * SECOND_MS;
@@ -59,7 +61,10 @@ export class SmtpTransport implements MailTransport {
     if (!isSendable(message.to)) return { is: 'failed', words: 'The address cannot be written to' };
     const connection = await this.#connection(trace);
     const signal = AbortSignal.timeout(this.#attemptMs);
-    const options: SendMailOptions & { signal: AbortSignal } = { ...optionsOf(message), signal };
+    const options: SendMailOptions & { signal: AbortSignal } = {
+      ...optionsOf(message, this.#server.bounces),
+      signal,
+    };
     return connection
       .sendMail(options)
       .then(({ response }): AttemptAnswer => ({ is: 'sent', words: shortened(response) }), judged)
@@ -100,12 +105,14 @@ export class SmtpTransport implements MailTransport {
 }
 
 /** The letter as the library takes it. Addresses are values, so that it parses none. */
-function optionsOf(message: Message): SendMailOptions {
+function optionsOf(message: Message, bounces: string | null): SendMailOptions {
   const { id, from, to, replyTo, subject, html, text, unsubscribeUrl, at } = message;
   return {
     messageId: `<${id}@${from.address.slice(from.address.lastIndexOf('@') + 1)}>`,
     date: new Date(at),
-    envelope: { from: from.address, to: [to] },
+    envelope: { from: bounces ?? from.address, to: [to] },
+    // RFC 3461, where the server knows it: a report of what was not delivered names the letter.
+    ...(bounces !== null && { dsn: { id, return: 'headers', notify: ['failure'], recipient: to } }),
     from: { name: headerText(from.name), address: from.address },
     to: { name: '', address: to },
     ...(replyTo !== null && isSendable(replyTo) && { replyTo: { name: '', address: replyTo } }),

@@ -41,6 +41,6 @@ export type Particulars = z.output<typeof particularsSchema>;
 
 /** Particulars as a row keeps them; null if there are none. */
 export function writtenParticulars(particulars: Particulars | undefined): string | null {
-  const said = Object.entries(particulars ?? {}).filter(([, value]) => value !== undefined);
+  const said = Object.entries(particulars ?? {}).filter(([, value]) => value !== undefined && value !== null);
   return said.length === 0 ? null : JSON.stringify(Object.fromEntries(said));
 }

@@ -8,6 +8,11 @@ import { type Particulars, writtenParticulars } from './particulars.ts';
 import { findMerchant } from './queries.ts';
 import { writeMerchant } from './register.ts';
 
+/** What is to be said; null takes what was said away. */
+type Said = { [name in keyof Particulars]?: Particulars[name] | null } & Partial<
+  Pick<StoredMerchant, 'email' | 'support'>
+>;
+
 /**
  * Writes particulars over those that the merchant has; what is undefined stays as it is. Throws `not_found` where the store has no such
  * merchant, `conflict` where others change it all the time, and what the journal throws.
@@ -15,7 +20,7 @@ import { writeMerchant } from './register.ts';
 export function setParticulars(
   journal: Journal,
   merchantId: string,
-  said: Particulars & Partial<Pick<StoredMerchant, 'email' | 'support'>>,
+  said: Said,
   act: Act,
 ): Promise<StoredMerchant> {
   const { email, support, ...particulars } = said;
@@ -29,7 +34,7 @@ export function setParticulars(
       ...before,
       ...(email !== undefined && { email }),
       ...(support !== undefined && { support }),
-      particulars: writtenParticulars({ ...known, ...Object.fromEntries(given) }),
+      particulars: writtenParticulars({ ...known, ...Object.fromEntries(given) } as Particulars),
     });
   });
 }

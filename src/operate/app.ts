@@ -16,6 +16,7 @@ import { pathOf } from '../lib/web-address.ts';
 import { DEV_MAIL_PATH } from '../mail/dev-mail.ts';
 import { linkLimit } from '../mail/link-limit.ts';
 import { mailRoutes } from '../mail/pages/public-routes.ts';
+import { lettersAbout } from '../mail/pages/told.ts';
 import type { Directory } from '../merchants/directory.ts';
 import type { KeyUses } from '../merchants/key-uses.ts';
 import {
@@ -193,6 +194,7 @@ function addConsole(app: FastifyInstance, shared: Shared): void {
     countPayments: (merchantId, since, maximum) => countCreated(database, merchantId, since, maximum),
     onStatement,
     seenOnStatement,
+    lettersAbout,
     limitLink: linkLimit(clock),
     verification,
     inspector: new Inspector({

@@ -31,6 +31,8 @@ export interface Mail {
   /** Where letters lie in development without a mail server. */
   dev: DevMail | undefined;
   from: string;
+  /** Attempts of this node, by what came of them; undefined where mail is off. */
+  counters: MailWorker['counters'] | undefined;
 }
 
 /** How letters leave, by the configuration. Throws the system's errors of the password's file. */
@@ -38,7 +40,7 @@ function mailOf(
   { mail, mail_password, environment }: Configuration,
   { checkoutBaseUrl }: Pick<Places, 'checkoutBaseUrl'>,
   log: Pick<Logger, 'info'>,
-): Mail {
+): Omit<Mail, 'counters'> {
   if (mail)
     return { transport: new SmtpTransport(mailServer(mail, mail_password)), dev: undefined, from: mail.from };
   const dev = environment === 'development' ? new DevMail(log, checkoutBaseUrl + DEV_MAIL_PATH) : undefined;
@@ -66,7 +68,7 @@ export function startMail(base: MailBase): Mail {
   const { configuration, figures, places, clock, woken, undo, log } = base;
   const mail = mailOf(configuration, places, log);
   const { transport, from } = mail;
-  if (!transport) return mail;
+  if (!transport) return { ...mail, counters: undefined };
   const { time_zone: timeZone, environment } = configuration;
   const worker = new MailWorker({
     ...{ ...base, transport },
@@ -85,7 +87,7 @@ export function startMail(base: MailBase): Mail {
   worker.start();
   woken.push(() => worker.wake());
   undo.add(() => worker.stop());
-  return mail;
+  return { ...mail, counters: worker.counters };
 }
 
 /** What is wrong with an installation that its administrators are written to about. */

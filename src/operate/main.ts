@@ -120,7 +120,7 @@ async function start(configuration: Configuration, parts: StartParts, undo: Undo
   if (metrics && measurements) {
     const certificateEndsAt = () => keyPair?.endsAt;
     measurements.watch({
-      ...{ ...running, database, figures, clock, log, certificateEndsAt },
+      ...{ ...running, mail, database, figures, clock, log, certificateEndsAt },
       holds: () => health.holds(),
       ...storageMeasures(configuration, clock),
     });

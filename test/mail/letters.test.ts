@@ -41,6 +41,7 @@ test('200 names, descriptions and references forge no header, recipient or sende
     tls: 'none',
     user: null,
     password: null,
+    bounces: null,
   });
   const texts = STARTS.flatMap((start) =>
     FORGERIES.flatMap((forged) => ENDS.map((end) => start + forged + end)),

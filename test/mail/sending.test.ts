@@ -112,7 +112,7 @@ describe('the conversation with the server', () => {
     ...{ replyTo: null, unsubscribeUrl: null, subject: 'Hello', html: '<p>Hello</p>', text: 'Hello' },
   };
   const reached = (port: number, user: string | null = null, password: string | null = null) =>
-    ({ host: '127.0.0.1', port, tls: 'none', user, password }) as const;
+    ({ host: '127.0.0.1', port, tls: 'none', user, password, bounces: null }) as const;
 
   const SIGN_IN = [
     [undefined, null, null, 'sent', /250/],

@@ -90,8 +90,8 @@ ${change('/account/authenticator', row.totp_secret === null ? say`Add an app` : 
 ${sessions.length > 1 && html`<p>${change('/account/sessions', say`Sign out everywhere else`)}</p>`}
 </section>
 <section class="part">
-<h2>Letters</h2>
-<p>${change('/account/letters', 'Choose which letters you get')}</p>
+<h2>${say`Letters`}</h2>
+<p>${change('/account/letters', say`Choose which letters you get`)}</p>
 </section>
 <section class="part">
 <h2>${say`Keyboard shortcuts`}</h2>

@@ -17,6 +17,7 @@ import { requireStanding } from '../../administrators/standing.ts';
 import { OperationalError } from '../../lib/errors.ts';
 import { html } from '../../lib/html.ts';
 import { randomId } from '../../lib/ids.ts';
+import { phrase } from '../../lib/phrases.ts';
 import { asOf, customerEmail, isPaymentId, type Payment } from '../../payments/payment.ts';
 import { findPayment } from '../../payments/queries.ts';
 import { sendLink } from '../../payments/send-link.ts';
@@ -27,7 +28,8 @@ import { messageOf } from '../letters/compose.ts';
 import { PRODUCT, trialLetter } from '../letters/staff.ts';
 import { mailIsOff } from '../link-limit.ts';
 import type { MailTransport } from '../message.ts';
-import { listLetters } from '../queries.ts';
+import { listLetters, sendAgain } from '../queries.ts';
+import { LETTER_NAMES, recipientOf, STATUS_NAMES } from './told.ts';
 
 const MAIL = '/mail';
 const CHOICES = '/account/letters';
@@ -44,6 +46,7 @@ type MailContext = Context & MailPageParts;
 const routes: readonly Route<MailContext>[] = [
   page<MailContext>(MAIL, 'read', lettersPage),
   form<MailContext>(`${MAIL}/link`, 'decide', takeLink, MAIL),
+  form<MailContext>(`${MAIL}/again`, 'decide', takeAgain, MAIL),
   form<MailContext>(`${MAIL}/trial`, 'administer', takeTrial, MAIL),
   page<MailContext>(CHOICES, 'read', choicesPage),
   form<MailContext>(CHOICES, 'read', takeChoices),
@@ -52,65 +55,86 @@ const routes: readonly Route<MailContext>[] = [
 /** The routes, which are given `parts`. */
 export const mailPages = (parts: MailPageParts): Route[] => withParts(parts, routes);
 
-const STATUS_NAMES: Record<Letter['status'], string> = {
-  pending: 'Waits',
-  retrying: 'To be tried again',
-  sent: 'Sent',
-  failed: 'Given up',
-  withdrawn: 'Not sent',
-};
-
 async function lettersPage(context: MailContext): Promise<Shown> {
-  const { database, address, query, mail, principal, token, now } = context;
-  const { about, before } = askedOf(query, ['about', 'before', 'sent'], ID_MAXIMUM);
-  const letters = await listLetters(database, { about, before }, SHOWN + 1);
+  const { database, address, query, mail, principal, token, now, say } = context;
+  const { about, before, state } = askedOf(query, ['about', 'before', 'state', 'sent'], ID_MAXIMUM);
+  const failed = state === 'failed';
+  const letters = await listLetters(database, { about, before, failed }, SHOWN + 1);
   const shown = letters.slice(0, SHOWN);
   const found = about !== undefined && isPaymentId(about) ? await findPayment(database, about) : undefined;
   const payment = found && asOf(found, now);
   const canSend =
     payment?.status === 'pending' && customerEmail(payment) !== undefined && may(principal.role, 'decide');
-  const content = html`${query.get('sent') === 'link' && notice(html`<p>The link is on its way to the customer.</p>`)}
-<h1>Mail</h1>
-${!mail.transport && notice(html`<p>Mail is off. To send letters, set <code>mail</code> in the configuration.</p>`, 'warn')}
-${payment && html`<p>About the payment <a href="${address(`/payments/${payment.id}`)}">${literal(payment.id)}</a>.</p>`}
+  const done = { link: say`The link is on its way to the customer.`, again: say`The letter leaves now.` };
+  const said = done[query.get('sent') as keyof typeof done] as string | undefined;
+  const other = failed ? say`All letters` : say`Only letters that failed`;
+  const all = about === undefined ? say`There are no letters.` : say`There are no letters about this.`;
+  const none = failed ? say`No letter failed.` : all;
+  const content = html`${said && notice(html`<p>${said}</p>`)}
+<h1>${say`Mail`}</h1>
+${!mail.transport && notice(html`<p>${say.html`Mail is off. To send letters, set ${html`<code>mail</code>`} in the configuration.`}</p>`, 'warn')}
+${payment && html`<p>${say.html`About the payment ${html`<a href="${address(`/payments/${payment.id}`)}">${literal(payment.id)}</a>`}.`}</p>`}
 ${
   canSend &&
   html`<form method="post" action="${address(`${MAIL}/link`)}">${token}<input type="hidden" name="payment" value="${payment.id}">
-<button class="primary">Send the link to the customer</button></form>`
+<button class="primary">${say`Send the link to the customer`}</button></form>`
 }
-${
-  shown.length === 0
-    ? html`<div class="empty"><p>There are no letters${about !== undefined && ' about this payment'}.</p></div>`
-    : letterTable(context, shown)
-}
+${about === undefined && html`<p><a class="plain" href="${address(MAIL, { state: failed ? undefined : 'failed' })}">${other}</a></p>`}
+${shown.length === 0 ? html`<div class="empty"><p>${none}</p></div>` : letterTable(context, shown)}
 ${pager(
-  before !== undefined && ['Newest', address(MAIL, { about })],
-  letters.length > SHOWN && ['Older', address(MAIL, { about, before: shown.at(-1)!.id })],
+  before !== undefined && [say`Newest`, address(MAIL, { about, state })],
+  letters.length > SHOWN && [say`Older`, address(MAIL, { about, state, before: shown.at(-1)!.id })],
 )}
-<p class="muted">Letters are kept for 30 days. <a href="${address(CHOICES)}">Which letters you get yourself</a></p>
-${
-  about === undefined &&
-  may(principal.role, 'administer') &&
-  html`<form method="post" action="${address(`${MAIL}/trial`)}">${token}<button class="secondary">Send a letter to ${principal.email}</button></form>`
-}`;
-  return { title: 'Mail', content, place: '/payments' };
+<p class="muted">${say`Letters are kept for 30 days.`} <a href="${address(CHOICES)}">${say`Which letters you get yourself`}</a></p>
+${about === undefined && trialForm(context)}`;
+  return { title: say`Mail`, content, place: '/payments' };
 }
 
-const letterTable = (context: MailContext, letters: readonly Letter[]) =>
-  records<Letter>(
+function trialForm({ principal, address, token, say }: MailContext) {
+  if (!may(principal.role, 'administer')) return null;
+  return html`<form method="post" action="${address(`${MAIL}/trial`)}">${token}<button class="secondary">${say`Send a letter to ${principal.email}`}</button></form>`;
+}
+
+function letterTable(context: MailContext, letters: readonly Letter[]) {
+  const { say, address, principal, token } = context;
+  const again = ({ id, status }: Letter) =>
+    status === 'failed' &&
+    may(principal.role, 'decide') &&
+    html`<form method="post" action="${address(`${MAIL}/again`)}">${token}<input type="hidden" name="letter" value="${id}">
+<button class="secondary">${say`Send again now`}</button></form>`;
+  return records<Letter>(
     [
-      ['Letter', ({ kind }) => html`<span>${kind.replaceAll('_', ' ')}</span>`],
+      [say`Letter`, ({ kind }) => html`<span>${say.of(LETTER_NAMES[kind])}</span>`],
+      [say`To`, (letter) => html`${recipientOf(say, letter)}`],
+      [say`State`, (letter) => html`<span>${say.of(STATUS_NAMES[letter.status])}</span> ${again(letter)}`],
+      [say`Written`, ({ created_at }) => moment(context, created_at)],
+      [say`Attempts`, ({ attempts }) => html`${attempts}`],
       [
-        'To',
-        ({ recipient }) => (recipient.startsWith('adm_') ? html`an administrator` : html`the ${recipient}`),
+        say`About`,
+        ({ about }) =>
+          isPaymentId(about)
+            ? html`<a href="${address(`/payments/${about}`)}">${say`Payment`}</a>`
+            : html`<span class="muted">–</span>`,
       ],
-      ['State', ({ status }) => html`<span>${STATUS_NAMES[status]}</span>`],
-      ['Written', ({ created_at }) => moment(context, created_at)],
-      ['Tries', ({ attempts }) => html`${attempts}`],
-      ['What the server said', ({ answer }) => html`<span dir="auto">${answer ?? ''}</span>`],
+      [say`Answer of the server`, ({ answer }) => html`<span dir="auto">${answer ?? ''}</span>`],
     ],
     letters,
   );
+}
+
+/** Has a letter that failed leave now. */
+async function takeAgain(context: MailContext): Promise<Outcome> {
+  const { form, journal, principal, address, mail } = context;
+  const id = form.get('letter') ?? '';
+  if (!mail.transport) throw mailIsOff();
+  const again = await journal.commitAside(async (transaction) => {
+    await requireStanding(transaction, principal, 'decide');
+    return sendAgain(transaction, [id]);
+  });
+  if (again.length === 0)
+    throw new OperationalError('invalid_status', 'Only a letter that failed is sent again.');
+  return { to: address(MAIL, { sent: 'again' }) };
+}
 
 async function takeLink(context: MailContext): Promise<Outcome> {
   const { form, journal, principal, act, address, mail, limitLink } = context;
@@ -125,14 +149,14 @@ async function takeLink(context: MailContext): Promise<Outcome> {
 
 /** Sends a letter to the administrator who asks, at once, and shows each step with the server's own words. */
 async function takeTrial(context: MailContext): Promise<Shown> {
-  const { principal, mail, now, address } = context;
+  const { principal, mail, now, address, say } = context;
   if (!mail.transport) throw mailIsOff();
   const letter = { id: randomId(LETTER_ID_PREFIX), created_at: now };
   const to = { to: principal.email, name: PRODUCT, content: trialLetter() };
   const steps: string[] = [];
   const { is, words } = await mail.transport.send(messageOf(letter, mail, to), (line) => steps.push(line));
-  const title = is === 'sent' ? 'The letter was sent' : 'The letter was not sent';
-  const content = html`<p><a href="${address(MAIL)}">Mail</a></p>
+  const title = is === 'sent' ? say`The letter was sent` : say`The letter was not sent`;
+  const content = html`<p><a href="${address(MAIL)}">${say`Mail`}</a></p>
 <h1>${title}</h1>
 <p>${words}</p>
 <pre class="code">${steps.join('\n')}</pre>`;
@@ -140,38 +164,40 @@ async function takeTrial(context: MailContext): Promise<Shown> {
 }
 
 const DIGESTS = [
-  ['hour', 'Each hour, while payments wait'],
-  ['day', 'Once a day'],
-  ['never', 'Never'],
+  ['hour', phrase('Each hour, while payments wait')],
+  ['day', phrase('Once a day')],
+  ['never', phrase('Never')],
 ] as const;
 const SWITCH = [
-  ['on', 'Yes'],
-  ['off', 'No'],
+  ['on', phrase('Yes')],
+  ['off', phrase('No')],
 ] as const;
 
 async function choicesPage(
   context: MailContext,
   faults: Readonly<Record<string, string>> = {},
 ): Promise<Shown> {
-  const { database, principal, address, token, query, form: sent } = context;
+  const { database, principal, address, token, query, form: sent, say } = context;
   const chosen = choicesOf((await findAdministrator(database, principal.id))!);
   const value = (name: 'hour' | 'least') => sent.get(name) ?? String(chosen[name]);
   const number = { inputmode: 'numeric', size: 5 };
-  const content = html`<p><a class="plain" href="${address('/account')}">Your account</a></p>
-<h1>Your letters</h1>
-${query.get('done') === 'letters' && notice(html`<p>Saved.</p>`)}
+  const said = (options: readonly (readonly [string, string])[]) =>
+    options.map(([name, label]) => [name, say.of(label)] as const);
+  const content = html`<p><a class="plain" href="${address('/account')}">${say`Your account`}</a></p>
+<h1>${say`Your letters`}</h1>
+${query.get('done') === 'letters' && notice(html`<p>${say`Saved.`}</p>`)}
 <form method="post" action="${address(CHOICES)}#errors" novalidate>${token}
-${choice({ name: 'digest', legend: 'Digest of payments to review', options: DIGESTS, chosen: sent.get('digest') ?? chosen.digest })}
-${field({ name: 'hour', label: 'From which hour of the day, if once a day (0 to 23)', value: value('hour'), fault: faults.hour, attributes: number })}
-${field({ name: 'least', label: 'From how many payments', value: value('least'), fault: faults.least, attributes: number })}
-${choice({ name: 'alerts', legend: 'Alerts: history broken, backup old', options: SWITCH, chosen: sent.get('alerts') ?? (chosen.alerts ? 'on' : 'off') })}
-<button class="primary">Save</button>
+${choice({ name: 'digest', legend: say`Digest of payments to review`, options: said(DIGESTS), chosen: sent.get('digest') ?? chosen.digest })}
+${field({ name: 'hour', label: say`From which hour of the day, if once a day (0 to 23)`, value: value('hour'), fault: faults.hour, attributes: number })}
+${field({ name: 'least', label: say`From how many payments`, value: value('least'), fault: faults.least, attributes: number })}
+${choice({ name: 'alerts', legend: say`Alerts: history broken, backup old`, options: said(SWITCH), chosen: sent.get('alerts') ?? (chosen.alerts ? 'on' : 'off') })}
+<button class="primary">${say`Save`}</button>
 </form>`;
-  return { title: 'Your letters', content, place: '/account', faults };
+  return { title: say`Your letters`, content, place: '/account', faults };
 }
 
 async function takeChoices(context: MailContext): Promise<Outcome> {
-  const { form: sent, journal, principal, request, address } = context;
+  const { form: sent, journal, principal, request, address, say } = context;
   const within = (name: string, least: number, most: number) => {
     const text = sent.get(name) ?? '';
     return /^\d{1,5}$/.test(text) && +text >= least && +text <= most ? +text : undefined;
@@ -180,9 +206,9 @@ async function takeChoices(context: MailContext): Promise<Outcome> {
   const digest = DIGESTS.find(([name]) => name === sent.get('digest'))?.[0];
   if (hour === undefined || least === undefined || digest === undefined)
     return choicesPage(context, {
-      ...(hour === undefined && { hour: 'Hour must be a number from 0 to 23' }),
-      ...(least === undefined && { least: 'Number of payments must be from 1 to 10000' }),
-      ...(digest === undefined && { digest: 'Choose how often the digest comes' }),
+      ...(hour === undefined && { hour: say`Hour must be a number from 0 to 23` }),
+      ...(least === undefined && { least: say`Number of payments must be from 1 to 10000` }),
+      ...(digest === undefined && { digest: say`Choose how often the digest comes` }),
     });
   const choices = { digest, hour, least, alerts: sent.get('alerts') !== 'off' };
   await journal.commit(async (transaction) => {

@@ -63,6 +63,8 @@ export async function merchantPage(context: MerchantContext): Promise<Outcome> {
   const { merchant, stored, isSuspended, isKnown } = await found(context);
   const { address, principal, database, directory, keyUses, now, say } = context;
   const { id, name, website, support, limits } = merchant;
+  const { legal_name, address: postal, tax_id, letters_off, remind_days } = merchant.particulars ?? {};
+  const email = merchant.email ?? stored?.email;
   const changes = changesOf(stored);
   const names = await namesOf(database, [...new Set(changes.map(({ by }) => by))]);
   const administers = may(principal.role, 'administer');
@@ -89,9 +91,14 @@ ${
 ${rows([
   [say`Id`, literal(id)],
   [say`Managed in`, known && (known.isConfigured ? say`configuration file` : say`console and API`)],
-  [say`Email`, stored?.email && literal(stored.email)],
+  [say`Email`, email && literal(email)],
   [say`Website`, website && literal(website)],
   [say`Support`, support && literal(support)],
+  [say`Legal name`, legal_name && said(legal_name)],
+  [say`Address`, postal && html`<span class="words" dir="auto">${postal}</span>`],
+  [say`Tax number`, tax_id && literal(tax_id)],
+  [say`Letters that are off`, letters_off?.length ? literal(letters_off.join(', ')) : null],
+  [say`Reminds customers`, remind_days && say.count(remind_days, '{n} day before', '{n} days before')],
   [say`Since`, since],
   [say`Limits`, limitsSaid(context, limits)],
   [say`Payments in ${COUNTED_DAYS} days`, await recentPaymentCount(context, id)],

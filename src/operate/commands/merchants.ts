@@ -7,10 +7,12 @@ import { type ActiveOrNot, MERCHANT_ACTS } from '../../merchants/acts.ts';
 import type { Directory, KnownMerchant } from '../../merchants/directory.ts';
 import { limitMerchant } from '../../merchants/limit.ts';
 import { changesOf, isInactive, type MerchantLimits, type StoredMerchant } from '../../merchants/merchant.ts';
+import type { Particulars } from '../../merchants/particulars.ts';
 import { findMerchant } from '../../merchants/queries.ts';
 import { actCommands, type ThingsOfCommand } from './act-command.ts';
 import { existingMerchant, loadDirectory, merchantsInStore } from './merchant-names.ts';
 import { importMerchants, requireIds } from './merchants-import.ts';
+import { setMerchant, withParticulars } from './merchants-set.ts';
 import { listed, OPERATOR, onStore, type Store, type StoreOptions } from './store.ts';
 import { columns, Failure } from './terminal.ts';
 import { addCommands, newCommand } from './usage.ts';
@@ -48,6 +50,13 @@ export function merchantsCommand(): Command {
         .option('--default', 'remove its own limits: rate_limits of the configuration hold again')
         .hook('preAction', (one) => requireLimits(one.opts(), one))
         .action(onStore(limit)),
+      withParticulars(
+        oneMerchant(
+          'set',
+          'say what a merchant of the store has on receipts and in letters',
+          ' --legal-name "Corner Shop GmbH" --tax-id DE123456789',
+        ),
+      ).action(onStore(setMerchant)),
       newCommand(
         'import',
         'take merchants with their keys over from the configuration file into the store',
@@ -121,11 +130,12 @@ async function show({ configuration, database }: Store, wanted: string) {
   const stored = await findMerchant(database, id);
   const merchant = {
     ...(known ? described(known, directory) : { id, name, status: 'suspended' as const, configured: false }),
-    email: stored?.email ?? null,
+    email: known?.email ?? stored?.email ?? null,
     website: known?.website ?? null,
     support: known?.support ?? null,
     created_at: timestampOrNull(stored?.created_at),
     limits: known?.limits ?? {},
+    ...known?.particulars,
     suspensions: changesOf(stored).map(({ at, ...rest }) => ({ ...rest, at: formatTimestamp(at) })),
   };
   return {
@@ -134,15 +144,17 @@ async function show({ configuration, database }: Store, wanted: string) {
   };
 }
 
-type Told = Partial<ReturnType<typeof described>> & {
-  id: string;
-  name: string;
-  status: string;
-  website: string | null;
-  support: string | null;
-  created_at: string | null;
-  limits: MerchantLimits;
-};
+type Told = Partial<ReturnType<typeof described>> &
+  Particulars & {
+    email: string | null;
+    id: string;
+    name: string;
+    status: string;
+    website: string | null;
+    support: string | null;
+    created_at: string | null;
+    limits: MerchantLimits;
+  };
 
 /** One merchant in lines; what has nothing to say is left out. */
 function sheetOf(told: Told, stored: StoredMerchant | undefined, words: Moments): string[] {
@@ -153,9 +165,17 @@ function sheetOf(told: Told, stored: StoredMerchant | undefined, words: Moments)
     ['state', told.status],
     ['keys', told.live_keys !== undefined && `${told.live_keys} live, ${told.test_keys} for tests`],
     ['stands', told.configured ? 'in the configuration' : 'in the store'],
-    ['e-mail', stored?.email],
+    ['e-mail', told.email],
     ['website', told.website],
     ['support', told.support],
+    ['legal name', told.legal_name],
+    ['address', told.address?.replaceAll('\n', ', ')],
+    ['tax id', told.tax_id],
+    ['letters off', told.letters_off?.join(', ')],
+    [
+      'reminds',
+      told.remind_days !== undefined && `${counted(told.remind_days, 'day')} before the day to pay by`,
+    ],
     [
       stored?.email ? 'registered' : 'in the store since',
       told.created_at && words.moment(Date.parse(told.created_at)),

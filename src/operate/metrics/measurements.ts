@@ -10,6 +10,7 @@ import type { Waits } from '../../payments/waits.ts';
 import type { ReviewFigures } from '../../review/figures.ts';
 import type { DatabaseFailure } from '../../store/database.ts';
 import type { Observe } from '../../web/shell.ts';
+import { type LettersMeasured, watchLetters } from './letter-metrics.ts';
 import { rarely } from './rarely.ts';
 import { ReadMetrics } from './read-metrics.ts';
 import { type WebhooksMeasured, watchWebhooks } from './webhook-metrics.ts';
@@ -27,7 +28,7 @@ const MISNAMED = [
 ];
 
 /** Values that are read at each scrape. */
-interface Measured extends WebhooksMeasured {
+interface Measured extends WebhooksMeasured, LettersMeasured {
   journal: Journal;
   checkpoints: CheckpointRounds;
   sweeper: Sweeper;
@@ -153,6 +154,7 @@ export class Measurements {
     this.#watchStreams(measured);
     this.#watchReview(measured);
     watchWebhooks(this.#registry, this.#reads, measured);
+    watchLetters(this.#registry, this.#reads, measured);
     this.#watchStorage(measured);
   }
 

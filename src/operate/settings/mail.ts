@@ -19,12 +19,18 @@ export const mailSchema = z
       .describe(
         '`starttls`: the connection begins in the clear, and nothing is sent before it is encrypted (587). `implicit`: it is encrypted from the beginning (465). `none`: never, for a server on this machine.',
       ),
-    user: z.string().min(1).optional().describe('Whom to sign in as. Without it nobody signs in.'),
+    user: z
+      .string()
+      .min(1)
+      .optional()
+      .describe('Whom to sign in as. Without it nobody signs in.')
+      .meta({ check: 'at least a character' }),
     password: z
       .string()
       .min(1)
       .optional()
-      .describe('The password. Environment: `COUNTERFOIL_MAIL_PASSWORD`.'),
+      .describe('The password. Environment: `COUNTERFOIL_MAIL_PASSWORD`.')
+      .meta({ check: 'at least a character' }),
     password_file: z
       .string()
       .min(1)
@@ -36,6 +42,14 @@ export const mailSchema = z
       .refine(isSendable, 'must be an e-mail address')
       .describe('The address that letters are sent from. The server must be allowed to send for its domain.')
       .meta({ check: 'e-mail address' }),
+    bounces: z
+      .string()
+      .refine(isSendable, 'must be an e-mail address')
+      .optional()
+      .describe(
+        'Where letters come back to that cannot be delivered; `from` when left out. Its mailbox hands them to `counterfoil mail bounced`.',
+      )
+      .meta({ check: 'e-mail address' }),
   })
   .refine(
     (one) => one.password === undefined || one.password_file === undefined,
@@ -44,9 +58,9 @@ export const mailSchema = z
 
 /** How letters leave, with the password, which `password` of the environment goes over. Throws the system's errors of its file. */
 export function mailServer(
-  { host, port, tls, user, password, password_file }: z.output<typeof mailSchema>,
+  { host, port, tls, user, password, password_file, bounces }: z.output<typeof mailSchema>,
   given: string | null,
 ): MailServer {
   const kept = password_file === undefined ? password : readFileSync(password_file, 'utf8').trim();
-  return { host, port, tls, user: user ?? null, password: given ?? kept ?? null };
+  return { host, port, tls, user: user ?? null, password: given ?? kept ?? null, bounces: bounces ?? null };
 }

@@ -22,7 +22,7 @@ import { queuePlace } from '../queries.ts';
 import { approvalsOf, NOTE_MAXIMUM } from '../review.ts';
 import { type TimelineItem, timelineOf } from '../timeline.ts';
 import { compareTable } from './compare.ts';
-import type { ReviewContext } from './context.ts';
+import type { ReviewContext, ToldLetter } from './context.ts';
 import { evidence } from './evidence.ts';
 import type { Carried } from './list-place.ts';
 import {
@@ -57,12 +57,14 @@ interface Opened {
 /** The whole of it. */
 export async function openPayment(context: ReviewContext, opened: Opened): Promise<Html> {
   const { payment, people, level, done, on, carried, faults = {} } = opened;
-  const { database, checkpoints, timeZone, say, principal } = context;
+  const { database, checkpoints, timeZone, say, principal, address } = context;
   const items = await timelineOf(database, payment, checkpoints, timeZone, say);
+  const letters = await context.lettersAbout(database, payment.id, say);
   const isSound = await isPaymentAsRecorded(database, payment);
   const under = (level + 1) as Level;
   const story = html`${block('story', say`What happened`, under)}
-${timeline(context, items)}
+${timeline(context, items, letters)}
+<p><a class="plain" href="${address('/mail', { about: payment.id })}">${say`Letters about this payment`}</a></p>
 ${placeInHistory(context, items)}
 </section>`;
   const note = may(principal.role, 'decide') && isSound && noteForm(context, payment, carried, under, faults);
@@ -203,9 +205,19 @@ ${token}${field({
 </section>`;
 }
 
-/** Oldest first; each entry with what was written, its request, and all that the history has of it. */
-function timeline(context: ReviewContext, items: readonly TimelineItem[]): Html {
-  return html`<ol class="story">${items.map((item) => html`${entry(context, item)}\n`)}</ol>`;
+/** Oldest first; each entry with what was written, its request, and all that the history has of it, and the letters in between. */
+function timeline(
+  context: ReviewContext,
+  items: readonly TimelineItem[],
+  letters: readonly ToldLetter[],
+): Html {
+  const told = [...items, ...letters].sort((one, other) => one.at - other.at);
+  return html`<ol class="story">${told.map((one) => html`${'number' in one ? entry(context, one) : letter(context, one)}\n`)}</ol>`;
+}
+
+function letter(context: ReviewContext, { at, sentence, answer }: ToldLetter): Html {
+  const said = answer !== null && html`<p class="muted" dir="auto">${answer}</p>`;
+  return html`<li class="letter"><p>${sentence}</p>${said}${moment(context, at)}</li>`;
 }
 
 function entry(context: ReviewContext, item: TimelineItem): Html {

@@ -447,3 +447,4 @@ create table letters (
 create unique index letters_once on letters (once);
 create index letters_due on letters (due_at, id) where due_at is not null;
 create index letters_about on letters (about, id);
+create index letters_failed on letters (id) where status = 'failed';

@@ -65,6 +65,50 @@ describe('merchants', () => {
     });
   });
 
+  test('set says what receipts and letters have, --unset takes it away, and what does not fit is refused', async () => {
+    const said = { legal_name: 'Corner GmbH', address: '1 High St\nTown', tax_id: 'DE 123', remind_days: 2 };
+    const done = await merchants(
+      ...[
+        'set',
+        'Corner Shop',
+        '--legal-name',
+        'Corner GmbH',
+        '--address',
+        '1 High St\\nTown',
+        '--tax-id',
+        'DE 123',
+      ],
+      ...['--remind-days', '2', '--support', 'help@corner.example', '--letters-off', 'receipt, key_made'],
+    );
+    assert.equal(done.code, 0, done.stderr);
+    const letters_off = ['receipt', 'key_made'];
+    const profile = () => harness.service.directory.profile(id);
+    await becomes<object | undefined>({ ...said, letters_off }, () => profile().particulars);
+    assert.equal(profile().support, 'help@corner.example');
+    const { stdout } = await merchants('show', 'Corner Shop');
+    assert.match(stdout, /^legal name +Corner GmbH$/m);
+    assert.match(stdout, /^address +1 High St, Town$/m);
+    await merchants('set', 'Corner Shop', '--unset', 'letters_off,support,remind_days');
+    const { remind_days: _, ...rest } = said;
+    await becomes<object | undefined>(rest, () => profile().particulars);
+    assert.equal(profile().support, null);
+    for (const [options, code, words] of [
+      [['--tax-id', 'x'.repeat(41)], 2, /tax-id/],
+      [['--letters-off', 'gossip'], 2, /letters-off/],
+      [['--remind-days', '31'], 2, /remind-days/],
+      [['--email', 'nobody'], 2, /e-mail address/],
+      [['--unset', 'name'], 2, /It must be some of legal_name/],
+      [[], 2, /at least one/],
+    ] as const) {
+      const refused = await merchants('set', 'Corner Shop', ...options);
+      assert.equal(refused.code, code, options.join(' '));
+      assert.match(refused.stderr, words);
+    }
+    const configured = await merchants('set', 'Other Shop', '--tax-id', '1');
+    assert.equal(configured.code, 1);
+    assert.match(configured.stderr, /stands in the configuration file/);
+  });
+
   test('suspend and resume are heard by the running server, and show tells who and why', async () => {
     await isAnswered(key, 200);
     const done = await merchants('suspend', 'Corner Shop', '--reason', 'Under inquiry');

@@ -117,9 +117,9 @@ function structureOf(text: string): string {
     else if (node.nodeName === '#comment') found.push('comment');
     if ('childNodes' in node) for (const child of node.childNodes) visit(child);
   };
-  // A checkpoint is signed once a minute: those that came before it have it, those behind do not.
+  // A checkpoint is signed once a minute: those that came before it have it, those behind do not. Letters come when they do.
   const settled = text.replace(
-    /<div><dt>Checkpoint<\/dt><dd>.*?<\/dd><\/div>|<p class="sealed">.*?<\/p>/g,
+    /<li class="letter">.*?<\/li>|<div><dt>Checkpoint<\/dt><dd>.*?<\/dd><\/div>|<p class="sealed">.*?<\/p>/g,
     '',
   );
   visit(parse(settled));

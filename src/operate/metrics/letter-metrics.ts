@@ -1,0 +1,58 @@
+// How letters stand, for Prometheus. Where mail is off there is nothing to measure.
+import { Counter, type Registry } from 'prom-client';
+import type { Logger } from '../../lib/log.ts';
+import { type Clock, SECOND_MS } from '../../lib/time.ts';
+import { countLetters } from '../../mail/queries.ts';
+import type { MailWorker } from '../../mail/worker.ts';
+import type { Reader } from '../../store/database.ts';
+import { rarely } from './rarely.ts';
+import type { ReadMetrics } from './read-metrics.ts';
+
+/** What the metrics of letters are read from. */
+export interface LettersMeasured {
+  mail: { counters: MailWorker['counters'] | undefined };
+  database: Reader;
+  clock: Clock;
+  log: Logger;
+}
+
+/** Adds the metrics of letters, counted at most once a minute. They are left out while the store cannot be read. */
+export function watchLetters(registry: Registry, reads: ReadMetrics, measured: LettersMeasured): void {
+  const { mail, database, clock, log } = measured;
+  const { counters } = mail;
+  if (!counters) return;
+  new Counter({
+    name: 'counterfoil_letter_attempts_total',
+    help: 'Attempts of this node to send a letter, by the status of the letter after them: sent, retrying or failed.',
+    labelNames: ['status'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const [status, count] of Object.entries(counters)) this.inc({ status }, count);
+    },
+  });
+  const read = rarely(() =>
+    countLetters(database).catch((error) => {
+      log.warn({ err: error }, 'letters could not be measured');
+      return undefined;
+    }),
+  );
+  reads.gauge(
+    'counterfoil_letters_waiting',
+    'Letters that wait for their first or next attempt.',
+    async () => (await read())?.waiting,
+  );
+  reads.gauge(
+    'counterfoil_letters_oldest_waiting_age_seconds',
+    'How long ago the letter was written that waits longest; 0 where none does.',
+    async () => {
+      const letters = await read();
+      return letters && Math.max(0, clock.now() - (letters.oldest ?? clock.now())) / SECOND_MS;
+    },
+  );
+  reads.gauge(
+    'counterfoil_letters_failed',
+    'Letters of the last 30 days that failed or came back, and were not sent again.',
+    async () => (await read())?.failed,
+  );
+}
