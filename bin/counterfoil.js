@@ -2,6 +2,7 @@
 // The `counterfoil` command: runs under the Node of package-lock.json when the machine's own is too old.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { constants } from 'node:os';
 import { fileURLToPath } from 'node:url';
 
@@ -13,10 +14,12 @@ if (Number(process.versions.node.split('.')[0]) >= 26) {
   await run(process.argv);
   flushCompileCache(); // a server may never get to its orderly end
 } else {
-  const bundled = fileURLToPath(new URL('../node_modules/.bin/node', import.meta.url));
-  if (!existsSync(bundled)) {
+  const bundled = nodeOfLockFile();
+  const isClone = existsSync(new URL('../scripts/install.js', import.meta.url));
+  const install = isClone ? 'node scripts/install.js' : 'npm install --include=optional';
+  if (!bundled) {
     console.error(
-      `counterfoil: Node 26 is needed, this is ${process.versions.node}. Run: node scripts/install.js (or install Node 26)`,
+      `counterfoil: Node 26 is needed, this is ${process.versions.node}. Run: ${install} (or install Node 26)`,
     );
     process.exit(1);
   }
@@ -25,9 +28,18 @@ if (Number(process.versions.node.split('.')[0]) >= 26) {
   });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   child.on('error', (error) => {
-    console.error(`counterfoil: ${bundled} cannot be run (${error.code}). Run: node scripts/install.js`);
+    console.error(`counterfoil: ${bundled} cannot be run (${error.code}). Run: ${install}`);
     process.exit(1);
   });
   // A shell's way to say that a signal ended it: 128 and the signal's number.
   child.on('exit', (code, signal) => process.exit(code ?? 128 + constants.signals[signal]));
+}
+
+/** The Node among the dependencies, wherever npm has put it. */
+function nodeOfLockFile() {
+  const { resolve } = createRequire(import.meta.url);
+  for (const name of ['node', 'node-bin'])
+    try {
+      return resolve(`${name}-${process.platform}-${process.arch}/bin/node`);
+    } catch {}
 }

@@ -122,7 +122,16 @@ export const TABLE: readonly Row[] = [
   {
     stand: 'sqlite',
     why: 'no store at all: functions, connection strings, files of one engine, and rules of the source and its documents',
-    files: ['lib/*', 'store/*', 'architecture', 'documents', 'suite', 'supply', '../packages/*/test/*'],
+    files: [
+      'lib/*',
+      'store/*',
+      'architecture',
+      'documents',
+      'suite',
+      'supply',
+      'package',
+      '../packages/*/test/*',
+    ],
   },
 ];
 

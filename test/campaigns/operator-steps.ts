@@ -18,7 +18,7 @@ export interface Step {
 
 /** What is not run here, and why. */
 export const LEFT: readonly { lines: RegExp; why: string }[] = [
-  { lines: /^(npm|apt-get|dnf) /, why: 'asks a registry; test/campaigns/installation.test.ts installs' },
+  { lines: /^(npm|npx|apt-get|dnf) /, why: 'asks a registry; test/campaigns/installation.test.ts installs' },
   {
     lines: /\bdocker |^digest\(\)|_IMAGE=/,
     why: 'no Docker daemon; test/campaigns/containers.test.ts runs the image, test/containers.test.ts reads compose.yaml',

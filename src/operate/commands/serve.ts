@@ -1,5 +1,5 @@
 // counterfoil serve: runs the service until it is stopped.
-
+import { constants, copyFileSync, existsSync } from 'node:fs';
 import { Command } from 'commander';
 import { createLogger, type Logger } from '../../lib/log.ts';
 import { type ClockStep, STEP_MS, type SteadyClock } from '../../lib/steady-clock.ts';
@@ -7,6 +7,7 @@ import { HOUR_MS, MINUTE_MS, monotonicMs, SECOND_MS, systemClock } from '../../l
 import { type Check, isDecisive, type Stage, StartRefused, type Subject, skipped } from '../checks/check.ts';
 import { CHECKS } from '../checks/checks.ts';
 import { type Configuration, configurationFile, installationOf, readConfiguration } from '../config.ts';
+import { environment } from '../environment.ts';
 import type { Service } from '../main.ts';
 import { banner, readyLine, setUpLink } from './banner.ts';
 import { controllingTerminal, terminalLog } from './terminal.ts';
@@ -36,8 +37,23 @@ Environment, over the file: COUNTERFOIL_CONFIG, PORT, COUNTERFOIL_STORAGE, DATAB
 SIGTERM and SIGINT finish what was accepted and stop; SIGHUP reads merchants, keys, methods and the certificate again.`,
     )
     .action((options: { config?: string; deep?: boolean; json?: boolean }) =>
-      serve(configurationFile(options.config), options),
+      serve(options.config ? configurationFile(options.config) : firstTry(), options),
     );
+}
+
+const SAMPLE = new URL('../../../counterfoil.yaml', import.meta.url);
+
+/** The configuration file. Writes a sample for development where nothing names an installation and the folder has no trace of one. */
+function firstTry(): string {
+  const file = configurationFile(undefined);
+  const { COUNTERFOIL_CONFIG, COUNTERFOIL_STORAGE, DATABASE_URL } = environment;
+  const isNamed = Boolean(COUNTERFOIL_CONFIG || COUNTERFOIL_STORAGE || DATABASE_URL);
+  if (isNamed || existsSync(file) || existsSync('storage')) return file;
+  copyFileSync(SAMPLE, file, constants.COPYFILE_EXCL);
+  console.error(
+    'counterfoil.yaml is written, to try Counterfoil on this machine. For production: counterfoil init',
+  );
+  return file;
 }
 
 async function serve(file: string, options: { deep?: boolean; json?: boolean }): Promise<void> {
