@@ -38,7 +38,7 @@ interface InitOptions {
   key?: string;
   databaseUrl?: string;
   storage?: string;
-  registration: Answers['registration'];
+  registration: 'open' | 'invite' | 'closed';
   merchant?: string;
   support?: string;
   iban?: string;
@@ -114,7 +114,7 @@ async function init(options: InitOptions, command: Command): Promise<void> {
   const key = name ? newSecret(KEY_PREFIX.live) : null;
   const merchant =
     key === null ? null : { id: randomId('mer_', 20), name: name!, key_sha256: keyDigest(key) };
-  const text = configurationText(answersOf(options, merchant));
+  const text = configurationText(options, merchant);
   const { storage } = judged(text, file);
   makePrivate(storage); // before the file: what cannot be made must not cost the key that is shown at the end
   write(file, text, options.force === true);
@@ -139,27 +139,6 @@ async function init(options: InitOptions, command: Command): Promise<void> {
   }
   if (key !== null) console.log(key);
   console.error(report(file, merchant, wrong, next));
-}
-
-function answersOf(options: InitOptions, merchant: Answers['merchant']): Answers {
-  const { certificate, key, iban, holder, currency, proxy } = options;
-  return {
-    base_url: options.baseUrl,
-    proxies: certificate ? null : proxy.split(',').map((one) => one.trim()),
-    certificate: certificate ? { certificate, key: key! } : null,
-    database_url: options.databaseUrl || null,
-    // The environment goes over the file, so the file says the same.
-    storage:
-      options.storage ||
-      (environment.COUNTERFOIL_STORAGE ? resolve(environment.COUNTERFOIL_STORAGE) : './storage'),
-    registration: options.registration,
-    merchant,
-    support: options.support || null,
-    account: iban
-      ? { iban, holder: holder!, currency: currency ?? (/^(CH|LI)/i.test(iban) ? 'CHF' : 'EUR') }
-      : null,
-    allow_root: options.allowRoot ?? false,
-  };
 }
 
 /** The configuration as the program reads it. Throws `Failure` if it does not take what a flag says. */
@@ -266,42 +245,27 @@ function nextSteps(
 const quoted = (word: string) =>
   /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 
-/** What was answered. What may be left out is null. */
-interface Answers {
-  base_url: string;
-  /** Addresses of the proxies that speak https; or null, with a certificate of its own. */
-  proxies: readonly string[] | null;
-  certificate: { certificate: string; key: string } | null;
-  /** PostgreSQL; null for SQLite in storage. */
-  database_url: string | null;
-  storage: string;
-  registration: 'open' | 'invite' | 'closed';
-  /** The first merchant, with the SHA-256 of its key. */
-  merchant: { id: string; name: string; key_sha256: string } | null;
-  /** Where the merchant's customers get help. */
-  support: string | null;
-  account: { iban: string; holder: string; currency: string } | null;
-  allow_root: boolean;
-}
+/** The first merchant, with the SHA-256 of its key. */
+type FirstMerchant = { id: string; name: string; key_sha256: string } | null;
 
 /** A value as YAML writes it in one line, quoted where it must be. */
 const value = (one: string) => stringify(one, { lineWidth: 0, defaultStringType: 'PLAIN' }).trim();
 
 /** The text of the file. */
-function configurationText(answers: Answers): string {
+function configurationText(options: InitOptions, merchant: FirstMerchant): string {
   const parts = [
     `# Counterfoil's configuration. Every setting: docs/configuration.md. Whether all is well: counterfoil doctor.
 environment: production`,
     `# Where merchants reach the API, customers checkout, and reviewers the console.
-base_url: ${value(answers.base_url)}`,
-    httpsText(answers),
-    storeText(answers),
+base_url: ${value(options.baseUrl)}`,
+    httpsText(options),
+    storeText(options),
     `# Who may register as a merchant at /register: everyone (open), those with an invitation (invite), or no one (closed).
 registration:
-  mode: ${answers.registration}`,
-    methodsText(answers),
-    merchantsText(answers),
-    ...(answers.allow_root
+  mode: ${options.registration}`,
+    methodsText(options),
+    merchantsText(merchant, options),
+    ...(options.allowRoot
       ? [
           '# It needs root for nothing: an account of its own is better wherever there can be one.\nallow_root: true',
         ]
@@ -310,52 +274,56 @@ registration:
   return `${parts.join('\n\n')}\n`;
 }
 
-function httpsText({ base_url, proxies, certificate }: Answers): string {
-  if (certificate === null)
+function httpsText({ baseUrl, proxy, certificate, key }: InitOptions): string {
+  if (!certificate) {
+    const proxies = proxy.split(',').map((one) => JSON.stringify(one.trim()));
     return `# The proxies in front, which speak https: they alone are believed when they say who calls.
-trust_proxy: [${(proxies ?? []).map((one) => JSON.stringify(one)).join(', ')}]`;
+trust_proxy: [${proxies.join(', ')}]`;
+  }
   // A value that is no address is reported by its own check.
-  const port = URL.canParse(base_url) ? new URL(base_url).port : '';
+  const port = URL.canParse(baseUrl) ? new URL(baseUrl).port : '';
   return `# The certificate and key to speak https with, PEM. Read again on SIGHUP.
 tls:
-  certificate: ${value(certificate.certificate)}
-  key: ${value(certificate.key)}
+  certificate: ${value(certificate)}
+  key: ${value(key!)}
 
 # Listens on every address of this machine. Ports below 1024 need a permission: docs/operating/install.md.
 host: 0.0.0.0
 port: ${port || 443}`;
 }
 
-function storeText({ storage, database_url }: Answers): string {
-  const folder = `# Private: ${database_url === null ? 'the database, and ' : ''}the key that signs the history. No web server may hand it out.
-storage: ${value(storage)}`;
-  if (database_url === null) return folder;
+function storeText({ storage, databaseUrl }: InitOptions): string {
+  // The environment goes over the file, so the file says the same.
+  const fromEnvironment = environment.COUNTERFOIL_STORAGE && resolve(environment.COUNTERFOIL_STORAGE);
+  const folder = `# Private: ${databaseUrl ? '' : 'the database, and '}the key that signs the history. No web server may hand it out.
+storage: ${value(storage || fromEnvironment || './storage')}`;
+  if (!databaseUrl) return folder;
   return `${folder}
 
 # The database. DATABASE_URL in the environment goes over it, where its password shall not stand here.
-database_url: ${value(database_url)}`;
+database_url: ${value(databaseUrl)}`;
 }
 
-function methodsText({ account }: Answers): string {
+function methodsText({ iban, holder, currency }: InitOptions): string {
   const head =
     '# How customers can pay, in this order. Other ways: docs/configuration.md, "methods".\nmethods:\n';
-  if (account === null)
+  if (!iban)
     return `${head}  # Contact details alone: you arrange the rest with each customer.\n  - type: details`;
   return `${head}  - type: bank_transfer
     accounts:
-      - currency: ${value(account.currency)}
-        holder: ${value(account.holder)}
-        iban: ${value(account.iban)}`;
+      - currency: ${value(currency ?? (/^(CH|LI)/i.test(iban) ? 'CHF' : 'EUR'))}
+        holder: ${value(holder!)}
+        iban: ${value(iban)}`;
 }
 
-function merchantsText({ merchant, support }: Answers): string {
+function merchantsText(merchant: FirstMerchant, { support }: InitOptions): string {
   if (merchant === null)
     return `# Who may create payments. The first: counterfoil keys create --merchant "Corner Shop" --live
 merchants: []`;
   return `# Who may create payments. Further keys: counterfoil keys create --merchant ${merchant.id} --live
 merchants:
   - id: ${merchant.id}
-    name: ${value(merchant.name)}${support === null ? '' : `\n    support: ${value(support)}`}
+    name: ${value(merchant.name)}${support ? `\n    support: ${value(support)}` : ''}
     keys:
       - key_sha256: ${value(merchant.key_sha256)}
         mode: live`;

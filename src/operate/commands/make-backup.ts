@@ -10,7 +10,7 @@ import { copyDurably, digestFile } from '../../lib/durable-files.ts';
 import { formatTimestamp, systemClock } from '../../lib/time.ts';
 import { VERSION } from '../../lib/version.ts';
 import { CarryRefused, carry, waitIdle } from '../../store/carry.ts';
-import { DatabaseError, type Reader } from '../../store/database.ts';
+import { type Database, DatabaseError, type Reader } from '../../store/database.ts';
 import { knownMigrations } from '../../store/migrate.ts';
 import { openDatabase, SQLITE_FILE } from '../../store/open.ts';
 import { copySqlite, fillSqlite, readSqliteCopy } from '../../store/sqlite-copy.ts';
@@ -102,23 +102,30 @@ async function carryOut(
     await database.snapshot(async (view) => {
       await schemaVersion(view);
       await waitIdle(view);
-      const total = 2 * ((await newestSeal(view))?.last_entry ?? 0); // about as many as there are rows
-      let done = 0;
-      await fillSqlite(join(unfinished, SQLITE_FILE), (target) =>
-        carry(view, target, {
-          onRows(rows) {
-            done += rows;
-            told(Math.min(done, total), total);
-          },
-          judge: async () => {},
-        }),
-      );
+      const entries = (await newestSeal(view))?.last_entry ?? 0;
+      await fillSqlite(join(unfinished, SQLITE_FILE), (target) => carryAll(view, target, entries, told));
     });
   } catch (error) {
     throw error instanceof CarryRefused ? new Failure(error.message) : error;
   } finally {
     await database.close();
   }
+}
+
+/** Carries all rows of a store with so many entries. `told` hears how far it is. Throws `CarryRefused`, `DatabaseError`. */
+export function carryAll(
+  view: Reader,
+  target: Database,
+  entries: number,
+  told: (done: number, total: number) => void,
+): Promise<void> {
+  const total = 2 * entries; // about as many as there are rows
+  let done = 0;
+  const onRows = (rows: number) => {
+    done += rows;
+    told(Math.min(done, total), total);
+  };
+  return carry(view, target, { onRows, judge: async () => {} });
 }
 
 /**

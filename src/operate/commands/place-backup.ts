@@ -7,7 +7,7 @@ import { KNOWN_SEAL_FILE } from '../../journal/known-seal.ts';
 import { appliedMigrations, newestSeal } from '../../journal/queries.ts';
 import { HistoryBroken, verifyHistory } from '../../journal/verify.ts';
 import { copyDurably, sync } from '../../lib/durable-files.ts';
-import { CarryRefused, carry, lookAtTarget } from '../../store/carry.ts';
+import { CarryRefused, lookAtTarget } from '../../store/carry.ts';
 import type { Database } from '../../store/database.ts';
 import { migrate } from '../../store/migrate.ts';
 import {
@@ -22,6 +22,7 @@ import { readSqliteCopy } from '../../store/sqlite-copy.ts';
 import { ROW_CHECKS } from '../checks/row-checks.ts';
 import type { Configuration } from '../config.ts';
 import { type BackupList, damaged, freshFolder, makeFolder, requireFiles } from './backup-folder.ts';
+import { carryAll } from './make-backup.ts';
 import { CHECKPOINT_KEY, neededKeys } from './node-keys.ts';
 import { Failure, withProgressBar } from './terminal.ts';
 
@@ -116,19 +117,9 @@ async function fillPostgres(copy: string, list: BackupList, settings: StoreSetti
         'the database of database_url is not empty, and nothing in it is replaced: make another, and name that one',
       );
     }
-    const total = 2 * list.entries; // about as many as there are rows
-    let done = 0;
     await withProgressBar('restoring', (told) =>
       readSqliteCopy(copy, ({ snapshot }) =>
-        snapshot((view) =>
-          carry(view, database, {
-            onRows(rows) {
-              done += rows;
-              told(Math.min(done, total), total);
-            },
-            judge: async () => {},
-          }),
-        ),
+        snapshot((view) => carryAll(view, database, list.entries, told)),
       ),
     );
   } catch (error) {
