@@ -1,10 +1,14 @@
-// Erases what the bank wrote on lines: with the payment that they are the money of, or when they are old; the proof stays.
+// Erases what the bank wrote on lines, and rules about whoever paid: with the payment, or when they are old; the proof stays.
 import type { Act } from '../journal/audit-entry.ts';
 import { newSalt } from '../journal/audit-entry.ts';
 import { changeRow, isAsRecorded } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
-import { type KeptLine, LINES } from './kept.ts';
+import { searchedName } from '../lib/search-terms.ts';
+import { findPayment } from '../payments/queries.ts';
+import { type KeptLine, type KeptRule, LINES, RULES } from './kept.ts';
 import { linesOfPayments, oldLines, wholeOf } from './line-queries.ts';
+import { oldRules, rulesAbout } from './rule-queries.ts';
+import { knownBy } from './rules.ts';
 
 /** Lines erased in one commit. */
 const AT_ONCE = 200;
@@ -18,7 +22,51 @@ export async function eraseLinesOf(transaction: Transaction, paymentId: string, 
     const whole = await wholeOf(transaction, line);
     if (whole?.details) wholes.set(whole.id, whole);
   }
-  return eraseLines(transaction, [...lines, ...wholes.values()], act);
+  const all = [...lines, ...wholes.values()];
+  await eraseRulesAbout(
+    transaction,
+    all.flatMap((line) => knownBy(line) ?? []),
+    act,
+  );
+  return eraseLines(transaction, all, act);
+}
+
+/** Erases rules about the payer and the customer of a payment. Call it before the payment is erased. Throws `DatabaseError`. */
+export async function eraseRulesOf(transaction: Transaction, paymentId: string, act: Act): Promise<void> {
+  const payment = await findPayment(transaction, paymentId);
+  if (!payment) return;
+  const { payer_name, payer_account, customer } = payment;
+  const given = customer === null ? null : (JSON.parse(customer) as { name?: string | null }).name;
+  const names = [payer_name ?? '', searchedName(given ?? '')];
+  const people = names.map((name_key) => ({ name_key, other_account: payer_account ?? '' }));
+  await eraseRulesAbout(transaction, people, act);
+}
+
+/** Erases rules that ended before a moment, at most 200; returns how many. Throws `DatabaseError`. */
+export const eraseOldRules = async (transaction: Transaction, before: number): Promise<number> =>
+  eraseRules(transaction, await oldRules(transaction, before, AT_ONCE), { actor: 'clock', request_id: null });
+
+async function eraseRulesAbout(
+  transaction: Transaction,
+  people: readonly Pick<KeptRule, 'name_key' | 'other_account'>[],
+  act: Act,
+): Promise<void> {
+  const rules = new Map<string, KeptRule>();
+  for (const { name_key, other_account } of people)
+    for (const rule of await rulesAbout(transaction, name_key, other_account)) rules.set(rule.id, rule);
+  await eraseRules(transaction, [...rules.values()], act);
+}
+
+/** A rule that says of nobody counts for nothing, so it ends. */
+async function eraseRules(transaction: Transaction, rules: readonly KeptRule[], act: Act): Promise<number> {
+  const gone = { name_key: '', other_account: '', name: '', reason: '', state: 'ended' } as const;
+  let erased = 0;
+  for (const rule of rules) {
+    if (!(await isAsRecorded(transaction, RULES, rule))) continue;
+    const written = { ...gone, salt: newSalt(), updated_at: transaction.now };
+    if (await changeRow(transaction, act, 'line_rule.erased', RULES, rule, written)) erased += 1;
+  }
+  return erased;
 }
 
 /**

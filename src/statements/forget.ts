@@ -3,14 +3,18 @@ import type { Journal } from '../journal/journal.ts';
 import { inSequence } from '../lib/in-sequence.ts';
 import type { Logger } from '../lib/log.ts';
 import { type Clock, DAY_MS, dateIn, HOUR_MS } from '../lib/time.ts';
-import { eraseOldLines } from './erase.ts';
+import { eraseOldLines, eraseOldRules } from './erase.ts';
 
-/** Erases what lines of more than `keepDays` days ago say. Returns how many lines that were. Throws as `Journal.commit` does. */
+/** Erases what lines of more than `keepDays` days ago say, and rules that ended as long ago. Returns how many those were. Throws as `Journal.commit` does. */
 export async function forgetOldLines(journal: Journal, clock: Clock, keepDays: number): Promise<number> {
-  const day = dateIn('UTC', clock.now() - keepDays * DAY_MS);
+  const before = clock.now() - keepDays * DAY_MS;
+  const day = dateIn('UTC', before);
   let all = 0;
   for (let erased = -1; erased !== 0; all += erased)
-    erased = await journal.commitAside((transaction) => eraseOldLines(transaction, day));
+    erased = await journal.commitAside(
+      async (transaction) =>
+        (await eraseOldLines(transaction, day)) + (await eraseOldRules(transaction, before)),
+    );
   return all;
 }
 

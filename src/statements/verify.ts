@@ -33,7 +33,14 @@ export const verifyStatements = [
     noun: 'rule of statement lines',
     prefix: RULE_ID_PREFIX,
     creates: ['line_rule.made'],
-    states: { first: 'active', after: new Map([['line_rule.ended', 'ended']]), of: ({ state }) => state },
+    states: {
+      first: 'active',
+      after: new Map([
+        ['line_rule.ended', 'ended'],
+        ['line_rule.erased', 'ended'],
+      ]),
+      of: ({ state }) => state,
+    },
   }),
   rowCheck<KeptLine>({
     table: LINES,

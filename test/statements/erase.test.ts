@@ -3,12 +3,13 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { readStatements } from '#bank-statements';
 import { findPayment } from '../../src/payments/queries.ts';
-import { eraseLinesOf } from '../../src/statements/erase.ts';
+import { eraseLinesOf, eraseRulesOf } from '../../src/statements/erase.ts';
 import { forgetOldLines } from '../../src/statements/forget.ts';
 import { checkFile, importFile } from '../../src/statements/import-file.ts';
-import { saidOn } from '../../src/statements/kept.ts';
+import { type KeptRule, saidOn } from '../../src/statements/kept.ts';
 import { listLines } from '../../src/statements/line-queries.ts';
 import { approveLine } from '../../src/statements/matching/line-acts.ts';
+import { endRule, makeRule } from '../../src/statements/rules.ts';
 import { ACCOUNT, camt, type Entry } from '../support/camt.ts';
 import { sharedHarness } from '../support/harness.ts';
 import { editOutside } from '../support/outside.ts';
@@ -49,6 +50,49 @@ for (const engine of ENGINES) {
       assert.deepEqual([erased.details, erased.amount_minor, erased.state], [null, 4990, 'matched']);
       assert.deepEqual(saidOn(erased), { references: {}, text: '', counterparty: {} });
       assert.notEqual((await line('A2')).details, null);
+      await service.verify();
+    });
+
+    test('rules about who paid, by the line or by what the payment says of its payer, and those that ended long ago', async () => {
+      await haveReviewers(service.service);
+      const { journal, database } = service.service;
+      const people = ['Rule Payer', 'Rule Customer', 'Rule Ended', 'Rule Kept'];
+      await bring(...people.map((name, i) => ({ ...SAID, amount: '1.00', bank: `R${i}`, name, iban: '' })));
+      await bring({ ...SAID, amount: '52.00', bank: 'P1', name: 'Rule Payer', iban: '' });
+      const payment = await service.create({
+        amount: 52,
+        currency: 'EUR',
+        customer: { name: 'Rule Customer' },
+      });
+      database.refresh();
+      const { version } = (await findPayment(database, payment.id))!;
+      const pair = { line_id: (await line('P1')).id, payment_id: payment.id, version };
+      await journal.commit((one) => approveLine(one, ANA, pair, {}, 'r'), payment.id);
+      for (const i of people.keys()) {
+        const made = await line(`R${i}`);
+        await journal.commit((one) => makeRule(one, ANA, made, `Of ${people[i]}`, 'r'));
+      }
+      const rules = async () => {
+        database.refresh();
+        const found = await database.query<KeptRule>('select * from line_rules order by id');
+        return found.map(({ name, name_key, reason, state }) => [name, name_key, reason, state].join());
+      };
+      const [, , ended] = await database.query<KeptRule>('select * from line_rules order by id');
+      await journal.commit((one) => endRule(one, ANA, ended!.id, 'r'));
+      await journal.commit(async (one) => {
+        await eraseRulesOf(one, payment.id, ACT);
+        return eraseLinesOf(one, payment.id, ACT);
+      });
+      const gone = ',,,ended';
+      assert.deepEqual(await rules(), [
+        gone,
+        gone,
+        'Rule Ended,ENDED RULE,Of Rule Ended,ended',
+        'Rule Kept,KEPT RULE,Of Rule Kept,active',
+      ]);
+      const later = { now: () => Date.now() + 400 * DAY_MS } as Parameters<typeof forgetOldLines>[1];
+      await forgetOldLines(journal, later, 300);
+      assert.deepEqual((await rules()).slice(2), [gone, 'Rule Kept,KEPT RULE,Of Rule Kept,active']);
       await service.verify();
     });
 

@@ -11,7 +11,7 @@ import { counted } from '../../lib/counted.ts';
 import { OperationalError } from '../../lib/errors.ts';
 import { systemClock } from '../../lib/time.ts';
 import { erasePayment, findByEmail } from '../../payments/erase.ts';
-import { eraseLinesOf } from '../../statements/erase.ts';
+import { eraseLinesOf, eraseRulesOf } from '../../statements/erase.ts';
 import { type Database, DatabaseError } from '../../store/database.ts';
 import { holdStore, SQLITE_FILE } from '../../store/open.ts';
 import { dropTraces, overwriteDeleted } from '../../store/traces.ts';
@@ -161,6 +161,7 @@ async function eraseAll(database: Database, ids: readonly string[], onProgress: 
 
 /** Erases a payment and what the bank wrote on its money. Returns how many stored responses were deleted. Throws as `erasePayment` does. */
 async function eraseWhole(transaction: Transaction, id: string, act: Act): Promise<number> {
+  await eraseRulesOf(transaction, id, act);
   const answers = await erasePayment(transaction, id, act);
   await eraseLinesOf(transaction, id, act);
   return answers;

@@ -26,9 +26,9 @@ after(async () => {
 let made = 0;
 
 /** A payment and the transfer that pays it exactly. */
-async function paid(more: Partial<Entry> = {}): Promise<Entry> {
+async function paid(more: Partial<Entry> = {}, currency = 'EUR'): Promise<Entry> {
   const amount = 20 + made;
-  const order = { amount, currency: 'EUR', merchant_reference: `ORDER-${made}` };
+  const order = { amount, currency, merchant_reference: `ORDER-${made}` };
   const { id } = await harness.create(order);
   harness.service.database.refresh();
   const text = creditorReference((await findPayment(harness.service.database, id))!);
@@ -55,8 +55,8 @@ async function morning(): Promise<Entry[]> {
     }
   };
   await add(16, () => ({}));
-  await add(10, ({ text }) => ({ text: wrong(text!) }));
-  await add(7, ({ text }) => ({ text: text!.slice(0, 15) }));
+  await add(8, ({ text }) => ({ text: wrong(text!) }));
+  await add(5, ({ text }) => ({ text: text!.slice(0, 15) }));
   await add(5, () => ({ text: `Thank you for ORDER-${made - 1}` }));
   await add(4, ({ amount }) => ({ amount: less(amount, 1.5) }));
   for (let i = 0; i < 3; i++) {
@@ -73,6 +73,12 @@ async function morning(): Promise<Entry[]> {
       { ...whole, amount: '5.00' },
       { ...whole, bank: `${whole.bank}b`, amount: less(whole.amount, 5) },
     );
+  }
+  const returned = await paid();
+  entries.push(returned, { ...returned, bank: `${returned.bank}r`, direction: 'DBIT', reversal: true });
+  for (let i = 0; i < 2; i++) {
+    const dollars = await paid({}, 'USD');
+    entries.push({ ...dollars, amount: (Number(dollars.amount) * 0.9).toFixed(2) });
   }
   for (let i = 0; i < 2; i++)
     entries.push(other({ amount: `91${i}.00`, name: `Joe Bloggs ${i}`, text: `Invoice ${i} of USD 990` }));
