@@ -1,4 +1,4 @@
-// Erases what the bank wrote on lines, and rules about whoever paid: with the payment, or when they are old; the proof stays.
+// Erases what the bank wrote on lines, and rules about payers: with the payment, or when they are old; the proof stays.
 import type { Act } from '../journal/audit-entry.ts';
 import { newSalt } from '../journal/audit-entry.ts';
 import { changeRow, isAsRecorded } from '../journal/record-row.ts';
@@ -57,7 +57,7 @@ async function eraseRulesAbout(
   await eraseRules(transaction, [...rules.values()], act);
 }
 
-/** A rule that says of nobody counts for nothing, so it ends. */
+/** Erases what rules say, and ends them. */
 async function eraseRules(transaction: Transaction, rules: readonly KeptRule[], act: Act): Promise<number> {
   const gone = { name_key: '', other_account: '', name: '', reason: '', state: 'ended' } as const;
   let erased = 0;
