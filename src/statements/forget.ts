@@ -5,7 +5,10 @@ import type { Logger } from '../lib/log.ts';
 import { type Clock, DAY_MS, dateIn, HOUR_MS } from '../lib/time.ts';
 import { eraseOldLines, eraseOldRules } from './erase.ts';
 
-/** Erases what lines of more than `keepDays` days ago say, and rules that ended as long ago. Returns how many those were. Throws as `Journal.commit` does. */
+/**
+ * Erases what lines of more than `keepDays` days ago say, and rules that ended as long ago. Returns how many those were. Throws as
+ * `Journal.commit` does.
+ */
 export async function forgetOldLines(journal: Journal, clock: Clock, keepDays: number): Promise<number> {
   const before = clock.now() - keepDays * DAY_MS;
   const day = dateIn('UTC', before);

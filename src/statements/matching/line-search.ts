@@ -58,8 +58,8 @@ function meaning(text: string): (line: KeptLine) => boolean {
 const BEYOND_ASCII = /[^\x00-\x7f]/;
 
 /**
- * Tells texts that cannot hold a reference or all of some words by a look at their letters alone: most lines are none, and taking each apart
- * takes three times as long. Of a reference that a bank cut at least the beginning is there.
+ * Tells texts that cannot hold a reference or all of some words by a look at their letters alone: taking each apart takes three times
+ * as long. Of a reference that a bank cut at least the beginning is there.
  */
 function textsThatMayHold(reference: string, words: readonly string[]): (json: string) => boolean {
   const start = reference.slice(0, CUT_MINIMUM);
