@@ -98,7 +98,7 @@ export class Transport {
     const end = performance.now() + timeoutMs + waitMs;
     for (let attempt = 0; ; attempt++) {
       try {
-        const ms = Math.min(ATTEMPT_MS + waitMs, end - performance.now());
+        const ms = Math.max(1, Math.min(ATTEMPT_MS + waitMs, end - performance.now()));
         return await this.#attempt(route, request, ms, signal);
       } catch (error) {
         signal?.throwIfAborted();

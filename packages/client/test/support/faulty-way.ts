@@ -60,6 +60,8 @@ export class FaultyWay {
   /** Seconds that 429 and 503 ask for. */
   retryAfter: string | undefined;
   readonly passed: Passed[] = [];
+  /** Answers that are streamed now. */
+  streams = 0;
   readonly #harness: Pick<Harness, 'origin'>;
   readonly #server: Server;
 
@@ -130,7 +132,11 @@ export class FaultyWay {
 
   async #stream(answer: IncomingMessage, response: ServerResponse): Promise<void> {
     response.writeHead(answer.statusCode!, answer.headers);
-    response.on('close', () => answer.destroy());
+    this.streams += 1;
+    response.on('close', () => {
+      this.streams -= 1;
+      answer.destroy();
+    });
     let blocks = 0;
     for await (const chunk of answer) {
       const parts = String(chunk).split(/(?<=\n\n)/);
