@@ -11,6 +11,7 @@ import { setParticulars } from '../../src/merchants/set-particulars.ts';
 import { addPerson } from '../support/admin.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { assertSameWords, type MailServer, startMailServer, type Taken } from '../support/mail-server.ts';
+import { editOutside } from '../support/outside.ts';
 import { temporaryStore } from '../support/stores.ts';
 import { eventually, until } from '../support/waiting.ts';
 import { answering, WebhookReceiver } from '../support/webhook-receiver.ts';
@@ -174,6 +175,11 @@ describe('letters to administrators', () => {
     await harness.service.journal.commit((of) =>
       keepChoices(of, off.id, { digest: 'day', hour: 8, least: 1, alerts: false }, 'req_choices'),
     );
+    const moved = await addPerson(harness, 'administrator');
+    await editOutside(
+      harness.store,
+      `update administrators set email = 'spy@evil.example' where id = '${moved.id}'`,
+    );
     for (let day = 1; day <= 2; day++) {
       for (let looks = 0; looks < 3; looks++) {
         harness.clock.advance(2 * MINUTE_MS);
@@ -193,7 +199,8 @@ describe('letters to administrators', () => {
     assert.match(letter!.letter.text!, /Open the health page/);
     assert.match(letter!.letter.text!, /console\/account\/letters/);
     for (const { letter } of lettersTo(server, ana.email)) assertSameWords(letter);
-    assert.deepEqual([lettersTo(server, reviewer.email), lettersTo(server, off.email)], [[], []]);
+    for (const silent of [reviewer.email, off.email, moved.email, 'spy@evil.example'])
+      assert.deepEqual(lettersTo(server, silent), [], silent);
   });
 
   test('a digest comes once a day with how many wait, and ends by one click of the mail program', async () => {

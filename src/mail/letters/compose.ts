@@ -1,7 +1,9 @@
 // Composes a letter when it is to leave: reads what it is about as that is now, and says why it does not leave if it is true no more.
+import { ADMINISTRATORS } from '../../administrators/administrator.ts';
 import { findAdministrator } from '../../administrators/queries.ts';
 import { receiptOf } from '../../checkout/receipt.ts';
 import type { KeyRing } from '../../journal/keys/key-ring.ts';
+import { readRecorded } from '../../journal/record-row.ts';
 import { momentsIn } from '../../lib/moments.ts';
 import { isEmailAddress } from '../../lib/text.ts';
 import type { Clock } from '../../lib/time.ts';
@@ -153,7 +155,7 @@ async function toMerchant(parts: ComposeParts, letter: Letter, kind: MerchantLet
 
 async function toAdministrator(parts: ComposeParts, { kind, recipient, about }: Letter): Promise<Addressing> {
   const { database, ring, checkoutBaseUrl, queue } = parts;
-  const reader = await findAdministrator(database, recipient);
+  const reader = await readRecorded(database, ADMINISTRATORS, () => findAdministrator(database, recipient));
   if (!reader || reader.disabled_at !== null) return { withdrawn: 'The administrator is gone' };
   const choices = choicesOf(reader);
   const to = { to: reader.email, name: PRODUCT };
