@@ -246,6 +246,14 @@ test('sentences of commands, checks and pages have no instants for programs', ()
   );
 });
 
+test('pages and commands write days in words', () => {
+  const days = linesWith(sources, /\$\{[^{}]*[.!](?:\w*_day|day|date|\w+Day)\}|\w+_day\](?:\.filter)?/);
+  assert.deepEqual(
+    days.filter((line) => /\/pages\/|^src\/operate\/commands\//.test(line) && !/datetime="/.test(line)),
+    [],
+  );
+});
+
 /** Folders of tests that stand for no folder of `src/`. */
 const OTHER_TESTS = ['campaigns', 'examples', 'operating', 'security', 'specification', 'support'];
 

@@ -2,7 +2,7 @@
 
 import { namesOf } from '../administrators/queries.ts';
 import { momentsIn } from '../lib/moments.ts';
-import type { Say } from '../lib/phrases.ts';
+import { ENGLISH, type Say } from '../lib/phrases.ts';
 import { CLAIM_MS, type Claim, type Payment } from '../payments/payment.ts';
 import type { Reader } from '../store/database.ts';
 import { decisionOf, type ReviewAct, reviewActs } from './review.ts';
@@ -13,6 +13,18 @@ export const momentInWords = (ms: number, timeZone: string, say?: Say): string =
 
 /** `20 Nov 2026`. Takes `2026-11-20`. English if `say` is undefined. */
 export const dayInWords = (date: string, say?: Say): string => momentsIn('UTC', tagOf(say)).day(date);
+
+/** Days from one to another, of which either may not be known; empty if none is: `1 Nov 2026 to 30 Nov 2026`. */
+export function daysInWords(
+  from: string | null | undefined,
+  to: string | null | undefined,
+  say: Say = ENGLISH,
+): string {
+  const [first, last] = [from ?? to, to ?? from];
+  if (first == null || last == null) return '';
+  if (first === last) return dayInWords(first, say);
+  return say`${dayInWords(first, say)} to ${dayInWords(last, say)}`;
+}
 
 /** English is written as the command line and the API write it. */
 const tagOf = (say: Say | undefined) => (say?.tag === 'en' ? undefined : say?.tag);

@@ -3,6 +3,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { ReadOptions, ReadStatements } from '#bank-statements';
 import { FILE_BYTES_MAXIMUM, readStatements } from '#bank-statements';
+import { daysInWords } from '../../review/told.ts';
 import { type Imported, importedText } from '../../statements/import.ts';
 import {
   type CheckedFile,
@@ -107,7 +108,7 @@ function fileText(
 ): string {
   const statements = (imported ?? []).map((one) => {
     const { number, from, to } = one.statement;
-    const what = [one.account, number && `number ${number}`, [from, to].filter(Boolean).join(' to ')];
+    const what = [one.account, number && `number ${number}`, daysInWords(from, to)];
     return `  ${what.filter(Boolean).join(', ')}: ${importedText(one)}`;
   });
   const isLook = csv.some(isUnseen) && checked.confirmed === undefined;

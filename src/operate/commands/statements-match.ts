@@ -4,6 +4,7 @@ import type { ReadStatements } from '#bank-statements';
 import { counted } from '../../lib/counted.ts';
 import { formatAmount } from '../../lib/money.ts';
 import { systemClock } from '../../lib/time.ts';
+import { dayInWords } from '../../review/told.ts';
 import { faultLine } from '../../statements/import-file.ts';
 import { MATCH_LEVELS, type Proposal } from '../../statements/matching/judge-line.ts';
 import { type BankLine, mayMatch, unkeptLine } from '../../statements/matching/line-evidence.ts';
@@ -70,7 +71,7 @@ function shown({ line, proposals }: LineProposals) {
 function lineText({ line, proposals }: LineProposals): string {
   const { day, amount_minor, currency, counterparty, text } = line;
   const head = [
-    day,
+    day === '' ? 'no day' : dayInWords(day),
     `${currency} ${formatAmount(amount_minor)}`,
     counterparty.name,
     text.replaceAll('\n', ' '),

@@ -7,6 +7,7 @@ import {
   type StatementLine,
   signedAmount,
 } from '#bank-statements';
+import { dayInWords, daysInWords } from '../../review/told.ts';
 import { columns } from './terminal.ts';
 
 /** A statement with its sums, and of CSV the first, last and largest line. */
@@ -19,7 +20,7 @@ export function statementText(statement: Statement, overview: Overview = overvie
   return columns([
     [file, `${format}${number === undefined ? '' : `, number ${number}`}`],
     ['  account', name.filter(Boolean).join(', ')],
-    ['  days', [from, to].filter(Boolean).join(' to ') || 'not named'],
+    ['  days', daysInWords(from, to) || 'not named'],
     ['  lines', lines === 0 ? 'none' : `${lines}${pending > 0 ? `, ${pending} of them pending` : ''}`],
     ['  credits', signedAmount(creditMinor)],
     ['  debits', signedAmount(debitMinor)],
@@ -48,5 +49,6 @@ function lineText({
 }: StatementLine): string {
   const amount = signedAmount(direction === 'debit' ? -amountMinor : amountMinor);
   const words = [counterparty.name, text.replaceAll('\n', ' ')].filter(Boolean).join(': ');
-  return `line ${at}: ${bookingDay ?? valueDay ?? 'no day'}  ${amount} ${currency}  ${words.slice(0, 60)}`;
+  const day = bookingDay ?? valueDay;
+  return `line ${at}: ${day === undefined ? 'no day' : dayInWords(day)}  ${amount} ${currency}  ${words.slice(0, 60)}`;
 }

@@ -1,6 +1,7 @@
 // The newest imports in the console, with what they brought and a button that undoes each.
 import { literal } from '../../administrators/pages/parts.ts';
 import { type Html, html } from '../../lib/html.ts';
+import { daysInWords } from '../../review/told.ts';
 import { records } from '../../web/markup/table.ts';
 import type { KeptStatement } from '../kept.ts';
 import { listStatements } from '../line-queries.ts';
@@ -30,7 +31,7 @@ ${records<KeptStatement>(
   [
     [say`File`, ({ file }) => literal(file)],
     [say`Account`, ({ account }) => literal(account)],
-    [say`Days`, ({ first_day, last_day }) => [first_day, last_day].filter(Boolean).join(' to ') || '–'],
+    [say`Days`, ({ first_day, last_day }) => daysInWords(first_day, last_day, say) || '–'],
     [say`Lines`, ({ lines }) => String(lines), 'number'],
     [say`Undo`, (one) => (isUndone(one) ? say`Undone` : button(one))],
   ],

@@ -81,7 +81,7 @@ test('match says which payment a line is for and why, of a file and of what was 
   assert.equal(code, 0);
   assert.match(
     stdout,
-    /^\d{4}-\d\d-\d\d {2}EUR 81\.50 {2}Anna Berg {2}RF\w+\n {2}certain +A-1001 +Nothing is odd about it\. Accept it\. The line carries/,
+    /^\d+ \w+ \d{4} {2}EUR 81\.50 {2}Anna Berg {2}RF\w+\n {2}certain +A-1001 +Nothing is odd about it\. Accept it\. The line carries/,
   );
   assert.match(stdout, /\n1 line: 1 certain, 0 likely, 0 possible, 0 without a proposal\.\n$/);
   await command(path);
