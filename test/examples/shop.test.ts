@@ -83,6 +83,23 @@ describe('the shop of docs/integrate.md', () => {
       assert.ok(named.includes(`\`${field}\``), field);
   });
 
+  test('begins as README.md shows: with what is sent there, and what is answered.', async () => {
+    const page = readFileSync(join(ROOT, 'README.md'), 'utf8');
+    const body = JSON.parse(/ -d '(\{.*?\})'/.exec(page)![1]!);
+    const shown = JSON.parse(/```json\n(.*?)```/s.exec(page)![1]!).data;
+    const { status, json } = await harness.request('/v1/payments', { method: 'POST', body });
+    assert.equal(status, 201);
+    // What differs at each time, in the shape in which it is shown.
+    const shape = (value: unknown) =>
+      String(value)
+        .replace(/[a-z0-9]{36}|\d/g, '0')
+        .replace(/:\d+\/pay/, ':0/pay');
+    const shapes = (payment: object) =>
+      Object.entries(payment).map(([name, value]) => `${name}: ${shape(value)}`);
+    assert.deepEqual(shapes(shown), shapes(json.data));
+    assert.equal(Date.parse(shown.expires_at) - Date.parse(shown.created_at), 7 * 86_400_000);
+  });
+
   test('is linked from the page, whose table names every error code that a create or a read can have.', () => {
     const page = readFileSync(join(ROOT, 'docs/integrate.md'), 'utf8');
     assert.match(page, /\(\.\.\/examples\/shop\/shop\.js\)/);
