@@ -4,6 +4,7 @@ import type { Act } from '../journal/audit-entry.ts';
 import type { Facts } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { OperationalError, validationFailed } from '../lib/errors.ts';
+import { phrase } from '../lib/phrases.ts';
 import { textFault } from '../lib/text.ts';
 import { type Administrator, type Principal, recordAdministrator, recordGone } from './administrator.ts';
 import { type Parts, type PasswordRefusal, passwordRefusal, sourceOfSession } from './failures.ts';
@@ -87,7 +88,7 @@ async function write(
   if (!changed)
     throw new OperationalError(
       'conflict',
-      'Your account was changed meanwhile. Look at it again and repeat this.',
+      phrase('Your account was changed meanwhile. Look at it again and repeat this.'),
     );
   await recordAdministrator(transaction, act, action, changed, facts);
   return changed.after;
@@ -113,7 +114,8 @@ export async function changePassword(
   const hashed = await hashPassword(password, turn, parts.passwordCost);
   return commit(parts, asking, proved, async (transaction, administrator, act) => {
     const session = await findSession(transaction, asking.principal.session!);
-    if (!session || session.ended_at !== null) throw new OperationalError('conflict', 'You are signed out.');
+    if (!session || session.ended_at !== null)
+      throw new OperationalError('conflict', phrase('You are signed out.'));
     const changed = await write(transaction, administrator, act, 'administrator.password_changed', {
       password: hashed,
     });
@@ -182,7 +184,7 @@ export async function removePasskey(
     if (passkeys.length === 1 && administrator.totp_secret === null)
       throw new OperationalError(
         'conflict',
-        'This is your only second factor. Add another before you remove it.',
+        phrase('This is your only second factor. Add another before you remove it.'),
       );
     const facts = { passkey: passkeyId };
     const changed = await write(transaction, administrator, act, 'administrator.passkey_removed', {}, facts);

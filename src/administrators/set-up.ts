@@ -4,10 +4,10 @@ import type { Act } from '../journal/audit-entry.ts';
 import { newSalt } from '../journal/audit-entry.ts';
 import type { KeyRing } from '../journal/keys/key-ring.ts';
 import { recordNewRow } from '../journal/record-row.ts';
-
 import type { Transaction } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { randomId, timeOrderedId } from '../lib/ids.ts';
+import { phrase } from '../lib/phrases.ts';
 import { sha256 } from '../lib/secrets.ts';
 import { MINUTE_MS } from '../lib/time.ts';
 import { findNow, type Seen } from '../store/table.ts';
@@ -131,5 +131,5 @@ export function insertPasskey(
 /** Throws `conflict` if a passkey is taken. */
 export async function requireNew(transaction: Transaction, { credential_id }: NewPasskey): Promise<void> {
   if (await isKnownCredential(transaction, credential_id))
-    throw new OperationalError('conflict', 'This passkey is in use already.');
+    throw new OperationalError('conflict', phrase('This passkey is in use already.'));
 }

@@ -1,6 +1,8 @@
 // Whether who acts may still do so, asked in the transaction of the act: a request may have waited since it came.
+
 import type { Transaction } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';
+import { phrase, spoken } from '../lib/phrases.ts';
 import type { Permission } from '../web/endpoint.ts';
 import { lesserRole, may, type Principal } from './administrator.ts';
 import { findAdministrator, findSession, findToken } from './queries.ts';
@@ -25,8 +27,11 @@ export async function requireStanding(
     (session && (session.ended_at !== null || session.expires_at <= now)) ||
     token === undefined ||
     (token && (token.revoked_at !== null || token.expires_at <= now));
-  if (isOver) throw new OperationalError('unauthorized', 'Your access has ended. Nothing was done.');
+  if (isOver) throw new OperationalError('unauthorized', phrase('Your access has ended. Nothing was done.'));
   const role = token ? lesserRole(token.role, owner.role) : owner.role;
   if (!may(role, permission))
-    throw new OperationalError('forbidden', `The role ${role} does not allow this. Nothing was done.`);
+    throw new OperationalError(
+      'forbidden',
+      spoken((say) => say`The role ${say.of(role)} does not allow this. Nothing was done.`),
+    );
 }

@@ -1,4 +1,5 @@
 // Errors a caller can act on: one type, and one table from their codes to HTTP statuses.
+import type { Sentence, Spoken } from './phrases.ts';
 
 export const STATUS_OF_CODE = {
   bad_request: 400,
@@ -41,7 +42,7 @@ export type ErrorDetails = Record<string, string>;
 /**
  * A failure that is part of the contract. Anything else that is thrown is a defect and answered as `internal_error`.
  * `details` goes with `validation_failed` alone; `retryAfterS` (whole seconds) becomes the `Retry-After` header; `limit` names the limit
- * that was met, for the log.
+ * that was met, for the log. A page shows `said`, the message in its reader's language.
  */
 export class OperationalError extends Error {
   override readonly name = 'OperationalError';
@@ -49,13 +50,15 @@ export class OperationalError extends Error {
   readonly details: ErrorDetails | undefined;
   readonly retryAfterS: number | undefined;
   readonly limit: Limit | undefined;
+  readonly said: Sentence;
 
   constructor(
     code: ErrorCode,
-    message: string,
+    message: string | Spoken,
     extra: { details?: ErrorDetails; retryAfterS?: number; limit?: Limit } = {},
   ) {
-    super(message);
+    super(typeof message === 'string' ? message : message.english);
+    this.said = typeof message === 'string' ? (say) => say.of(message) : message;
     this.code = code;
     this.details = extra.details;
     this.retryAfterS = extra.retryAfterS;

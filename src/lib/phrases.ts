@@ -24,6 +24,12 @@ export interface Say {
   readonly tag: string;
 }
 
+/** A sentence in the reader's language: that of a page; programs and the log use `ENGLISH`. */
+export type Sentence = (say: Say) => string;
+
+/** A sentence with its English, as an error holds it. */
+export type Spoken = Sentence & { readonly english: string };
+
 /** Marks a text that is said elsewhere, by `Say.of`: so that it is known to need a translation. */
 export const phrase = (text: string): string => text;
 
@@ -84,6 +90,9 @@ export function sayIn(tag: string, translations: Translations): Say {
 }
 
 export const ENGLISH = sayIn('en', {});
+
+export const spoken = (sentence: Sentence): Spoken =>
+  Object.assign((say: Say) => sentence(say), { english: sentence(ENGLISH) });
 
 /** The languages of a folder of translations, English among them; a further one is a further file, named by its tag. */
 export class Phrasebook {

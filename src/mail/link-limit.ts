@@ -1,5 +1,7 @@
 // How often links are sent by hand or by a server: few enough that the service is of no use for writing to strangers.
+
 import { OperationalError } from '../lib/errors.ts';
+import { phrase } from '../lib/phrases.ts';
 import { type Clock, HOUR_MS } from '../lib/time.ts';
 import { customerEmail, type Payment } from '../payments/payment.ts';
 import { Throttle, wholeSeconds } from '../web/throttle.ts';
@@ -20,11 +22,14 @@ export function linkLimit(clock: Clock): (payment: Payment) => void {
     const extra = { retryAfterS: wholeSeconds(waitMs), limit: 'letters' } as const;
     throw new OperationalError(
       'rate_limited',
-      'Too many links were sent in an hour. Try again later.',
+      phrase('Too many links were sent in an hour. Try again later.'),
       extra,
     );
   };
 }
 
 export const mailIsOff = (): OperationalError =>
-  new OperationalError('conflict', 'Mail is off: the operator of this service has set no mail server.');
+  new OperationalError(
+    'conflict',
+    phrase('Mail is off: the operator of this service has set no mail server.'),
+  );

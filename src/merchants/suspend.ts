@@ -1,9 +1,11 @@
 // Suspends a merchant and lets it go on again: each with a reason, in an entry of the history.
+
 import type { Act } from '../journal/audit-entry.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { holdsCardNumber } from '../lib/card-number.ts';
 import { OperationalError, validationFailed } from '../lib/errors.ts';
+import { phrase } from '../lib/phrases.ts';
 import { textFault } from '../lib/text.ts';
 import { commitChange } from './change.ts';
 import { changesOf, type StateChange, type StoredMerchant } from './merchant.ts';
@@ -40,8 +42,8 @@ export async function changeMerchantState(
 
 /** What is wrong with the reason of an act, which the history or a row keeps. */
 export function reasonFault(reason: string): string | undefined {
-  if (reason === '') return 'Enter a reason.';
-  if (holdsCardNumber(reason)) return 'Must not contain a card number.';
+  if (reason === '') return phrase('Enter a reason.');
+  if (holdsCardNumber(reason)) return phrase('Must not contain a card number.');
   return textFault(reason, REASON_MAXIMUM, true);
 }
 
@@ -70,6 +72,6 @@ async function change(
 function alreadySo(suspended: boolean): OperationalError {
   return new OperationalError(
     'invalid_status',
-    suspended ? 'The merchant is suspended already.' : 'The merchant is not suspended.',
+    suspended ? phrase('The merchant is suspended already.') : phrase('The merchant is not suspended.'),
   );
 }

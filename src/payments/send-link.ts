@@ -1,8 +1,10 @@
 // Asks that the link of a payment be sent to its customer by mail: an entry of the history, from which the letter is made.
+
 import type { Act } from '../journal/audit-entry.ts';
 import type { Facts } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';
+import { phrase, spoken } from '../lib/phrases.ts';
 import { asOf, customerEmail, type Payment } from './payment.ts';
 import { changePayment, findPayment, findPaymentOf, type Tenant } from './queries.ts';
 import { recordPayment, refuseChangedOutside } from './record.ts';
@@ -25,14 +27,14 @@ export async function sendLink(
   if (status !== 'pending')
     throw new OperationalError(
       'invalid_status',
-      `The payment is ${status}; only the link of a pending one is sent.`,
+      spoken((say) => say`Only the link of a pending payment is sent. This one is ${say.of(status)}.`),
     );
   if (customerEmail(found) === undefined)
-    throw new OperationalError('conflict', 'The payment has no customer.email to send its link to.');
+    throw new OperationalError('conflict', phrase('The payment has no customer.email to send its link to.'));
   await refuseChangedOutside(transaction, found);
   const guard = { is: { version: found.version }, status: ['pending'] } as const;
   const payment = await changePayment(transaction, id, guard, {});
-  if (!payment) throw new OperationalError('conflict', 'The payment has changed.');
+  if (!payment) throw new OperationalError('conflict', phrase('The payment has changed.'));
   await recordPayment(transaction, act, 'payment.link_sent', found, payment, {
     merchant: found.merchant_id,
     ...facts,

@@ -1,9 +1,11 @@
 // One act of an administrator on a payment: looks, judges, and changes it only if it is still what was looked at.
+
 import type { Principal } from '../administrators/administrator.ts';
 import { requireStanding } from '../administrators/standing.ts';
 import type { Facts } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';
+import { phrase, spoken } from '../lib/phrases.ts';
 import { searchedReference } from '../lib/search-terms.ts';
 import { asOf, claimOf, isDecided, MOVES, type Move, type Payment } from '../payments/payment.ts';
 import { changePayment, findPayment, movePayment, type Written } from '../payments/queries.ts';
@@ -60,7 +62,7 @@ export async function actOn(
     await recordPayment(transaction, act, judgement.action, payment, changed, facts);
     return changed;
   }
-  throw new OperationalError('conflict', 'The payment keeps changing. Look at it again.');
+  throw new OperationalError('conflict', phrase('The payment keeps changing. Look at it again.'));
 }
 
 /** What one more act writes: the acts of a payment with it, and the bank's reference if it has one. */
@@ -100,9 +102,9 @@ export async function refuseOtherStatus(
   const { status } = asOf(payment, now);
   if (MOVES[move].from.includes(status)) return;
   if (isDecided({ status }))
-    throw new OperationalError('invalid_status', await whoDecided(database, payment, timeZone));
+    throw new OperationalError('invalid_status', spoken(await whoDecided(database, payment, timeZone)));
   if (status === 'requires_review')
-    throw new OperationalError('invalid_status', await whoSent(database, payment, timeZone));
+    throw new OperationalError('invalid_status', spoken(await whoSent(database, payment, timeZone)));
   throw wrongStatus(status, move);
 }
 
@@ -114,7 +116,10 @@ export async function refuseOthersClaim(
 ): Promise<void> {
   const claim = claimOf(payment, transaction.now);
   if (claim && claim.by !== principal.id)
-    throw new OperationalError('conflict', await whoClaimed(transaction, claim, transaction.timeZone));
+    throw new OperationalError(
+      'conflict',
+      spoken(await whoClaimed(transaction, claim, transaction.timeZone)),
+    );
 }
 
 /** Throws `conflict` where a payment is not the version that was looked at, saying what happened since. */
@@ -125,5 +130,8 @@ export async function refuseOtherVersion(
 ): Promise<void> {
   if (version === null || version === payment.version) return;
   const what = await whatChanged(transaction, payment, transaction.timeZone);
-  throw new OperationalError('conflict', `The payment has changed since you looked at it. ${what}`);
+  throw new OperationalError(
+    'conflict',
+    spoken((say) => `${say`The payment has changed since you looked at it.`} ${what(say)}`),
+  );
 }

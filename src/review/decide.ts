@@ -1,9 +1,11 @@
 // Approves and rejects. One statement decides, so a second reviewer is refused and reads who decided and when.
+
 import type { Principal } from '../administrators/administrator.ts';
 import { barredAmong } from '../administrators/queries.ts';
 import type { Facts } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';
+import { spoken } from '../lib/phrases.ts';
 import { MOVES, type Move, type Payment, type StatusReason } from '../payments/payment.ts';
 import { actOn, refuseOtherStatus, refuseOthersClaim, refuseOtherVersion, withAct } from './act.ts';
 import {
@@ -50,7 +52,10 @@ export async function approve(
     if (own && before.every(({ by }) => by === principal.id))
       throw new OperationalError(
         'forbidden',
-        `You approved it on ${momentInWords(own.at, transaction.timeZone)}; another administrator must confirm.`,
+        spoken(
+          (say) =>
+            say`You approved it on ${momentInWords(own.at, transaction.timeZone, say)}; another administrator must confirm.`,
+        ),
       );
     const done = withAct(transaction, seen, principal, { act: 'approve', note, bank_reference });
     if (before.length === 0 && needsSecond(seen, fourEyesAbove)) {

@@ -1,7 +1,9 @@
 // Adds an administrator's note to a payment, in any status: for administrators alone.
+
 import type { Principal } from '../administrators/administrator.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';
+import { spoken } from '../lib/phrases.ts';
 import type { Payment } from '../payments/payment.ts';
 import { actOn, withAct } from './act.ts';
 import { reviewActs } from './review.ts';
@@ -27,7 +29,7 @@ export function addNote(
     if (reviewActs(seen).filter(({ act }) => act === 'note').length >= NOTES_MAXIMUM)
       throw new OperationalError(
         'conflict',
-        `A payment takes ${NOTES_MAXIMUM} notes, and this one has them.`,
+        spoken((say) => say`A payment takes ${NOTES_MAXIMUM} notes, and this one has them.`),
       );
     return {
       written: withAct(transaction, seen, principal, { act: 'note', note: text }),

@@ -1,10 +1,12 @@
 // Records money that arrived for a payment which is pending, expired or cancelled: from then on it is under review.
+
 import { z } from 'zod';
 import type { Principal } from '../administrators/administrator.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import type { Whole } from '../lib/faults.ts';
 import { INEXACT } from '../lib/json.ts';
 import { INEXACT_AMOUNT, parseAmount } from '../lib/money.ts';
+import { phrase } from '../lib/phrases.ts';
 import { dayBounds, HOUR_MS } from '../lib/time.ts';
 import { expireDuePayment } from '../payments/expire.ts';
 import type { Payment } from '../payments/payment.ts';
@@ -18,14 +20,14 @@ const ZONE_AHEAD_MS = 14 * HOUR_MS;
 export const receivedMoneySchema = z.strictObject(
   {
     amount: z
-      .number('Must be a number.')
+      .number(phrase('Must be a number.'))
       .meta({ exclusiveMinimum: 0, maximum: 999999999999.99, examples: [49.9] })
       .describe(
         "How much arrived, in the payment's currency. It may be less or more than the payment's amount.",
       ),
     received_on: z
-      .string('Must be a date like 2026-11-20.')
-      .refine((day) => dayBounds(day, 'UTC') !== undefined, 'Must be a date like 2026-11-20.')
+      .string(phrase('Must be a date like 2026-11-20.'))
+      .refine((day) => dayBounds(day, 'UTC') !== undefined, phrase('Must be a date like 2026-11-20.'))
       .meta({ format: 'date' })
       .describe('The day on which it arrived.'),
     ...REMARKS,
@@ -53,7 +55,7 @@ export function parseReceivedMoney(
   else if ('fault' in amount) faults.amount = amount.fault;
   const { received_on } = values;
   const day = typeof received_on === 'string' ? dayBounds(received_on, 'UTC') : undefined;
-  if (day && day.from - ZONE_AHEAD_MS > now) faults.received_on = 'Must not be a day in the future.';
+  if (day && day.from - ZONE_AHEAD_MS > now) faults.received_on = phrase('Must not be a day in the future.');
   if ('faults' in parsed || !('minor' in amount) || Object.keys(faults).length > 0) return { faults };
   const { amount: _, ...fields } = parsed.value;
   return { value: { ...fields, amount_minor: amount.minor } };

@@ -2,7 +2,7 @@
 
 import { namesOf } from '../administrators/queries.ts';
 import { momentsIn } from '../lib/moments.ts';
-import { ENGLISH, type Say } from '../lib/phrases.ts';
+import { ENGLISH, type Say, type Sentence } from '../lib/phrases.ts';
 import { CLAIM_MS, type Claim, type Payment } from '../payments/payment.ts';
 import type { Reader } from '../store/database.ts';
 import { decisionOf, type ReviewAct, reviewActs } from './review.ts';
@@ -29,55 +29,73 @@ export function daysInWords(
 /** English is written as the command line and the API write it. */
 const tagOf = (say: Say | undefined) => (say?.tag === 'en' ? undefined : say?.tag);
 
-async function nameOf(database: Reader, administrator: string): Promise<string> {
-  return (
-    (await namesOf(database, [administrator])).get(administrator) ?? `The administrator ${administrator}`
-  );
+/** What an administrator is called; by their id if the name was erased. */
+async function nameOf(database: Reader, administrator: string): Promise<Sentence> {
+  const name = (await namesOf(database, [administrator])).get(administrator);
+  return name === undefined ? (say) => say`The administrator ${administrator}` : () => name;
 }
 
-/** How a payment was decided: `Ana approved it on 20 Nov 2026, 14:02 GMT+1.` Without the name if that was erased. */
-export async function whoDecided(database: Reader, payment: Payment, timeZone: string): Promise<string> {
+/** How a payment was decided: `Ana approved it on 20 Nov 2026, 14:02 GMT+1.` */
+export async function whoDecided(database: Reader, payment: Payment, timeZone: string): Promise<Sentence> {
   const decision = decisionOf(payment);
-  const done = payment.status;
+  const isApproved = payment.status === 'approved';
+  const on = (say: Say) =>
+    momentInWords(decision?.at ?? payment.decided_at ?? payment.updated_at, timeZone, say);
   if (!decision)
-    return `It was ${done} on ${momentInWords(payment.decided_at ?? payment.updated_at, timeZone)}.`;
-  return `${await nameOf(database, decision.by)} ${done} it on ${momentInWords(decision.at, timeZone)}.`;
+    return (say) => (isApproved ? say`It was approved on ${on(say)}.` : say`It was rejected on ${on(say)}.`);
+  const by = await nameOf(database, decision.by);
+  return (say) =>
+    isApproved ? say`${by(say)} approved it on ${on(say)}.` : say`${by(say)} rejected it on ${on(say)}.`;
 }
 
 /** What brought a payment to review: `Ana recorded money on it on 20 Nov 2026, 14:02 GMT+1.` */
-export async function whoSent(database: Reader, payment: Payment, timeZone: string): Promise<string> {
+export async function whoSent(database: Reader, payment: Payment, timeZone: string): Promise<Sentence> {
   const receipt = reviewActs(payment).findLast(({ act }) => act === 'record');
-  return receipt
-    ? `${await nameOf(database, receipt.by)} recorded money on it on ${momentInWords(receipt.at, timeZone)}.`
-    : `It was sent for review on ${momentInWords(payment.submitted_at ?? payment.updated_at, timeZone)}.`;
+  if (receipt) return done(receipt, await nameOf(database, receipt.by), timeZone);
+  const at = payment.submitted_at ?? payment.updated_at;
+  return (say) => say`It was sent for review on ${momentInWords(at, timeZone, say)}.`;
 }
 
 /** Who has claimed a payment: `Ana has it until 20 Nov 2026, 14:12 GMT+1.` */
-export async function whoClaimed(database: Reader, { by, until }: Claim, timeZone: string): Promise<string> {
-  return `${await nameOf(database, by)} has it until ${momentInWords(until, timeZone)}.`;
+export async function whoClaimed(
+  database: Reader,
+  { by, until }: Claim,
+  timeZone: string,
+): Promise<Sentence> {
+  const name = await nameOf(database, by);
+  return (say) => say`${name(say)} has it until ${momentInWords(until, timeZone, say)}.`;
 }
 
-const DONE: Record<ReviewAct['act'], string> = {
-  approve: 'approved it first',
-  reject: 'rejected it',
-  record: 'recorded money on it',
-  note: 'added a note',
-  match: 'matched a bank line with it',
-  return: 'recorded a bank line that took its money back',
-  unmatch: 'took a bank line back from it',
+const DONE: Record<ReviewAct['act'], (say: Say, name: string, on: string) => string> = {
+  approve: (say, name, on) => say`${name} approved it first on ${on}.`,
+  reject: (say, name, on) => say`${name} rejected it on ${on}.`,
+  record: (say, name, on) => say`${name} recorded money on it on ${on}.`,
+  note: (say, name, on) => say`${name} added a note on ${on}.`,
+  match: (say, name, on) => say`${name} matched a bank line with it on ${on}.`,
+  return: (say, name, on) => say`${name} recorded a bank line that took its money back on ${on}.`,
+  unmatch: (say, name, on) => say`${name} took a bank line back from it on ${on}.`,
 };
 
+const done =
+  ({ act, at }: Pick<ReviewAct, 'act' | 'at'>, by: Sentence, timeZone: string): Sentence =>
+  (say) =>
+    DONE[act](say, by(say), momentInWords(at, timeZone, say));
+
 /** What an administrator did last with a payment, as far as the payment tells. */
-export async function whatChanged(database: Reader, payment: Payment, timeZone: string): Promise<string> {
+export async function whatChanged(database: Reader, payment: Payment, timeZone: string): Promise<Sentence> {
   const last = reviewActs(payment).at(-1);
-  const claimedAt = payment.claimed_until === null ? -1 : payment.claimed_until - CLAIM_MS;
-  if (payment.claimed_by !== null && claimedAt > (last?.at ?? -1))
-    return `${await nameOf(database, payment.claimed_by)} claimed it on ${momentInWords(claimedAt, timeZone)}.`;
-  if (last)
-    return `${await nameOf(database, last.by)} ${DONE[last.act]} on ${momentInWords(last.at, timeZone)}.`;
-  if (payment.status === 'cancelled')
-    return payment.status_reason === 'expired'
-      ? 'It expired, or its customer asked for a new link.'
-      : 'It was cancelled.';
-  return 'Its customer sent something, or a reviewer claimed and released it.';
+  const { claimed_by: claimer, claimed_until: until } = payment;
+  const claimedAt = until === null ? -1 : until - CLAIM_MS;
+  if (claimer !== null && claimedAt > (last?.at ?? -1)) {
+    const name = await nameOf(database, claimer);
+    return (say) => say`${name(say)} claimed it on ${momentInWords(claimedAt, timeZone, say)}.`;
+  }
+  if (last) return done(last, await nameOf(database, last.by), timeZone);
+  const isOver = payment.status === 'cancelled';
+  return (say) =>
+    isOver && payment.status_reason === 'expired'
+      ? say`It expired, or its customer asked for a new link.`
+      : isOver
+        ? say`It was cancelled.`
+        : say`Its customer sent something, or a reviewer claimed and released it.`;
 }

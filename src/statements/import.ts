@@ -6,9 +6,9 @@ import type { Act } from '../journal/audit-entry.ts';
 import { newSalt } from '../journal/audit-entry.ts';
 import { recordNewRow } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
-import { counted } from '../lib/counted.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { isOfText, timeOrderedId, timeOrderedIdOf } from '../lib/ids.ts';
+import { ENGLISH, phrase, type Say } from '../lib/phrases.ts';
 import { sha256Hex } from '../lib/secrets.ts';
 import { bookedBetween, closingBeside } from './balance-queries.ts';
 import { STATEMENT_ID_PREFIX, STATEMENTS } from './kept.ts';
@@ -53,18 +53,15 @@ export interface Imported {
 }
 
 /** What came of a statement, in words: `58 new lines, 2 lines known before`. */
-export function importedText({
-  id,
-  added,
-  booked,
-  known,
-  missing,
-}: Pick<Imported, 'id' | 'added' | 'booked' | 'known' | 'missing'>): string {
-  if (id === null) return 'imported before';
+export function importedText(
+  { id, added, booked, known, missing }: Pick<Imported, 'id' | 'added' | 'booked' | 'known' | 'missing'>,
+  say: Say = ENGLISH,
+): string {
+  if (id === null) return say`imported before`;
   const counts = [
-    counted(added, 'new line'),
-    booked > 0 && `${counted(booked, 'line')} booked by now`,
-    known > 0 && `${counted(known, 'line')} known before`,
+    say.count(added, '{n} new line', '{n} new lines'),
+    booked > 0 && say.count(booked, '{n} line booked by now', '{n} lines booked by now'),
+    known > 0 && say.count(known, '{n} line known before', '{n} lines known before'),
     missing,
   ];
   return counts.filter(Boolean).join(', ');
@@ -189,7 +186,7 @@ async function linesArrive(
   if (arrived.changes.length > CHANGES_MAXIMUM)
     throw new OperationalError(
       'conflict',
-      'More than 5,000 lines that are known would change. Import the file in parts.',
+      phrase('More than 5,000 lines that are known would change. Import the file in parts.'),
     );
 }
 

@@ -7,6 +7,7 @@ import { changeRow, recordNewRow } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { timeOrderedId } from '../lib/ids.ts';
+import { phrase } from '../lib/phrases.ts';
 import { defined } from './defined.ts';
 import { type KeptLine, type KeptRule, LINE_ID_PREFIX, LINES, type LineDetails } from './kept.ts';
 import {
@@ -305,7 +306,10 @@ async function changeLine(
   const changed =
     row.version === version ? await changeRow(transaction, act, action, LINES, row, all) : undefined;
   if (changed) return changed;
-  throw new OperationalError('conflict', 'A line of this file was changed a moment ago. Import it again.');
+  throw new OperationalError(
+    'conflict',
+    phrase('A line of this file was changed a moment ago. Import it again.'),
+  );
 }
 
 const referenceOfEntry = ({ references }: StatementLine) => references.booking;

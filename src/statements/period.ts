@@ -1,6 +1,7 @@
 // An account over some days: its opening balance, what was booked on each day, and the closing balance held against the bank's.
 
 import { hasThousandths, signedAmount } from '#bank-statements';
+import type { Say } from '../lib/phrases.ts';
 import { dayBefore } from '../lib/time.ts';
 import { dayInWords } from '../review/told.ts';
 import type { Reader } from '../store/database.ts';
@@ -80,19 +81,23 @@ async function openingOf(database: Reader, money: Money, from: string): Promise<
 }
 
 /** Whether the lines make the bank's closing balance, in one sentence, and where they first do not. */
-export function balanceSentence({ closing, bank, days, currency }: Period): string {
+export function balanceSentence(say: Say, { closing, bank, days, currency }: Period): string {
   if (closing === undefined)
-    return 'The bank named no balance, so there is nothing to compare the lines with.';
+    return say`The bank named no balance, so there is nothing to compare the lines with.`;
   if (bank === undefined)
-    return 'The bank named no closing balance of these days, so the lines are compared with nothing.';
+    return say`The bank named no closing balance of these days, so the lines are compared with nothing.`;
   if (closing === bank)
-    return 'The opening balance and the booked lines make the closing balance of the bank.';
+    return say`The opening balance and the booked lines make the closing balance of the bank.`;
   const lines = days.flatMap(({ sums }) => sums).reduce((all, { count }) => all + count, 0);
+  const gap = signedAmount(bank - closing);
   if (hasThousandths(currency) && Math.abs(bank - closing) <= lines + 1)
-    return `The opening balance and the booked lines make the closing balance of the bank, but for thousandths that are not kept: ${signedAmount(bank - closing)} ${currency}.`;
+    return say`The opening balance and the booked lines make the closing balance of the bank, but for thousandths that are not kept: ${gap} ${currency}.`;
   const first = days.find((one) => one.bank !== undefined && one.bank !== one.balance);
-  const since = first === undefined ? '' : ` They differ from ${dayInWords(first.day)} on.`;
-  const said = `The booked lines make ${signedAmount(closing)}, the bank says ${signedAmount(bank)} ${currency}`;
-  const why = 'A statement may be missing, or the bank took charges inside an entry.';
-  return `${said}: ${signedAmount(bank - closing)} is not among the lines.${since} ${why}`;
+  return [
+    say`The booked lines make ${signedAmount(closing)}, the bank says ${signedAmount(bank)} ${currency}: ${gap} is not among the lines.`,
+    first && say`They differ from ${dayInWords(first.day, say)} on.`,
+    say`A statement may be missing, or the bank took charges inside an entry.`,
+  ]
+    .filter(Boolean)
+    .join(' ');
 }

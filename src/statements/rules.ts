@@ -1,4 +1,5 @@
 // Rules of the bookkeeper's own: lines of a name and an account that are ignored when they come in, until the rule is ended.
+
 import type { Principal } from '../administrators/administrator.ts';
 import { requireStanding } from '../administrators/standing.ts';
 import type { Act } from '../journal/audit-entry.ts';
@@ -7,6 +8,7 @@ import { changeRow, recordNewRow, thoseAsRecorded } from '../journal/record-row.
 import type { Transaction } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { timeOrderedId } from '../lib/ids.ts';
+import { phrase, spoken } from '../lib/phrases.ts';
 import { searchedName } from '../lib/search-terms.ts';
 import { rowWithId } from '../store/table.ts';
 import { type KeptLine, type KeptRule, LINES, RULE_ID_PREFIX, RULES, saidOn } from './kept.ts';
@@ -61,12 +63,15 @@ export async function makeRule(
   await requireStanding(transaction, principal, 'decide');
   const known = knownBy(line);
   if (!known)
-    throw new OperationalError('validation_failed', 'The line names nobody that a rule could know it by.');
+    throw new OperationalError(
+      'validation_failed',
+      phrase('The line names nobody that a rule could know it by.'),
+    );
   const rules = await activeRules(transaction);
   if (rules.length >= RULES_MAXIMUM)
     throw new OperationalError(
       'invalid_status',
-      `There are ${RULES_MAXIMUM} rules. End one that is not needed.`,
+      spoken((say) => say`There are ${RULES_MAXIMUM} rules. End one that is not needed.`),
     );
   const { now } = transaction;
   const act = { actor: principal.actor, request_id: requestId };
@@ -102,7 +107,7 @@ async function ignoreByRule(
 ): Promise<void> {
   const written = { ...ignoredBy(rule), updated_at: transaction.now };
   const changed = await changeRow(transaction, act, 'line.ignored', LINES, line, written, { rule: rule.id });
-  if (!changed) throw new OperationalError('conflict', 'A line was changed a moment ago. Try again.');
+  if (!changed) throw new OperationalError('conflict', phrase('A line was changed a moment ago. Try again.'));
 }
 
 /** What a rule writes on a line. */
@@ -122,5 +127,5 @@ export async function endRule(
   const act = { actor: principal.actor, request_id: requestId };
   const written = { state: 'ended', updated_at: transaction.now } as const;
   if (!(await changeRow(transaction, act, 'line_rule.ended', RULES, rule, written)))
-    throw new OperationalError('conflict', 'The rule was changed a moment ago. Look at it again.');
+    throw new OperationalError('conflict', phrase('The rule was changed a moment ago. Look at it again.'));
 }

@@ -3,6 +3,7 @@ import type { Act } from '../journal/audit-entry.ts';
 import { changeRow } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';
+import { phrase, spoken } from '../lib/phrases.ts';
 import { type KeptLine, type KeptStatement, LINES, STATEMENTS } from './kept.ts';
 import { findStatement, linesByEntry, linesOfStatement } from './line-queries.ts';
 
@@ -25,7 +26,10 @@ export async function undoImport(transaction: Transaction, id: string, act: Act)
   if (decided > 0)
     throw new OperationalError(
       'invalid_status',
-      `${decided} of its ${lines.length} lines were matched, ignored or replaced. Take that back first.`,
+      spoken(
+        (say) =>
+          say`${decided} of its ${lines.length} lines were matched, ignored or replaced. Take that back first.`,
+      ),
     );
   for (const whole of await replacedBy(transaction, lines))
     await change(transaction, act, 'line.reopened', whole, { state: 'open' });
@@ -69,4 +73,7 @@ async function change(
 }
 
 const changedMeanwhile = () =>
-  new OperationalError('conflict', 'A line of this import was changed a moment ago. Look at it again.');
+  new OperationalError(
+    'conflict',
+    phrase('A line of this import was changed a moment ago. Look at it again.'),
+  );

@@ -123,7 +123,7 @@ function resendTakes(now: () => number): { what: Taken<Resend>; since: Taken<num
       asks: {
         name: 'days',
         label: phrase('From the last (days)'),
-        hint: `1 to ${DAYS_MAXIMUM}.`,
+        hint: phrase('1 to 30.'),
         initial: '1',
         attributes: { inputmode: 'numeric', class: 'short' },
       },

@@ -1,4 +1,5 @@
 // Changes of webhook endpoints: each is a work of the journal that leaves an entry.
+
 import type { Act } from '../journal/audit-entry.ts';
 import { newSalt } from '../journal/audit-entry.ts';
 import type { KeyRing } from '../journal/keys/key-ring.ts';
@@ -7,6 +8,7 @@ import { changeRow, type Facts, lockRow, recordRow } from '../journal/record-row
 import type { Transaction } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { timeOrderedId } from '../lib/ids.ts';
+import { phrase } from '../lib/phrases.ts';
 import { DAY_MS } from '../lib/time.ts';
 import type { Tenant } from '../payments/queries.ts';
 import { oldestWaiting } from './delivery-queries.ts';
@@ -119,7 +121,7 @@ export async function enableEndpoint(transaction: Transaction, id: string, act: 
   if (isOthers && act.actor.startsWith('merchant:'))
     throw new OperationalError(
       'invalid_status',
-      'The operator of this service disabled the endpoint: ask them to enable it.',
+      phrase('The operator of this service disabled the endpoint: ask them to enable it.'),
     );
   if (before.secret === null)
     throw new OperationalError(
@@ -162,7 +164,7 @@ function refuseConfigured(id: string, { actor }: Act): void {
   if (isConfigured(id) && actor.startsWith('merchant:'))
     throw new OperationalError(
       'conflict',
-      'The endpoint is in the configuration file of this service: its operator changes it there.',
+      phrase('The endpoint is in the configuration file of this service: its operator changes it there.'),
     );
 }
 

@@ -1,10 +1,12 @@
 // Sends deliveries again: one, those of an endpoint that failed, or what an endpoint never got.
+
 import { z } from 'zod';
 import type { Act } from '../journal/audit-entry.ts';
 import { newestEntry } from '../journal/queries.ts';
 import { lastBefore } from '../journal/search.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';
+import { phrase } from '../lib/phrases.ts';
 import { DAY_MS, formatTimestamp } from '../lib/time.ts';
 import { change } from './change.ts';
 import { DELIVERIES_KEPT_MS, type Delivery } from './delivery.ts';
@@ -92,5 +94,5 @@ export async function resend(
 async function requireEnabled(transaction: Transaction, id: string): Promise<void> {
   const endpoint = await findEndpoint(transaction, id);
   if (endpoint && endpoint.disabled_at !== null)
-    throw new OperationalError('invalid_status', 'The endpoint is disabled: enable it first.');
+    throw new OperationalError('invalid_status', phrase('The endpoint is disabled: enable it first.'));
 }

@@ -8,7 +8,7 @@ import { LANGUAGES } from '../../src/web/markup/languages.ts';
 import { phrasesInSource } from '../support/phrases.ts';
 
 const FOLDER = new URL('../../src/administrators/pages/phrases/', import.meta.url);
-const values = (text: string) => [...text.matchAll(/\{\w\}/g)].map(([one]) => one).sort();
+const values = (text: string) => [...text.matchAll(/\{\w+\}/g)].map(([one]) => one).sort();
 
 for (const file of readdirSync(FOLDER))
   test(`${file} translates every text of the console, with its values, and no other.`, () => {

@@ -83,7 +83,7 @@ export async function takePasskey(context: Context): Promise<Outcome> {
   } catch (error) {
     if (error instanceof OperationalError && error.details)
       return passkeysPage(context, {
-        name: `${context.say`Name of the passkey`}: ${error.details.name ?? error.message}`,
+        name: `${context.say`Name of the passkey`}: ${error.details.name ?? error.said(context.say)}`,
       });
     throw error;
   }

@@ -1,7 +1,9 @@
 // The signed-in administrator's own account: their name and role, their factors, and their sessions.
+
 import { Readable } from 'node:stream';
 import { OperationalError } from '../../lib/errors.ts';
 import { type Html, html } from '../../lib/html.ts';
+import { phrase } from '../../lib/phrases.ts';
 import { changePassword, renewRecoveryCodes, replaceTotp, signOutElsewhere } from '../account.ts';
 import { failuresSince } from '../failures.ts';
 import { openSessionsOf, sessionBefore } from '../queries.ts';
@@ -183,7 +185,7 @@ ${recoveryCodes(context.say, made.codes, context.address('/account/recovery-code
 export async function codesFile({ form }: Context): Promise<Outcome> {
   const codes = (form.get('codes') ?? '').split(' ');
   if (codes.length !== 10 || !codes.every((code) => RECOVERY_CODE.test(code)))
-    throw new OperationalError('bad_request', 'These are not recovery codes.');
+    throw new OperationalError('bad_request', phrase('These are not recovery codes.'));
   const text = `Recovery codes for Counterfoil. Each works once.\r\n\r\n${codes.join('\r\n')}\r\n`;
   return {
     stream: Readable.from([text]),

@@ -2,7 +2,7 @@
 import { attributes, type Html, html } from '../../lib/html.ts';
 import { ENGLISH, type Say } from '../../lib/phrases.ts';
 import { dayBounds } from '../../lib/time.ts';
-import { glyph } from './glyphs.ts';
+import { icon } from '../../web/markup/icons.ts';
 import type { Faults } from './parts.ts';
 import type { Context } from './route.ts';
 
@@ -22,16 +22,17 @@ export function askedOf<Name extends string>(
 
 /** The time range of a list in milliseconds since 1970, from days in `timeZone`. Invalid days are in `faults`. */
 export function daysAsked(
+  say: Say,
   asked: { from?: string; to?: string },
   timeZone: string,
   faults: Record<string, string>,
 ): { from: number | undefined; to: number | undefined } {
   const day = (name: 'from' | 'to', label: string) => {
     const bounds = asked[name] === undefined ? undefined : dayBounds(asked[name], timeZone);
-    if (asked[name] !== undefined && !bounds) faults[name] = `${label} must be a date like 2026-11-20`;
+    if (asked[name] !== undefined && !bounds) faults[name] = say`${label} must be a date like 2026-11-20`;
     return bounds?.[name];
   };
-  return { from: day('from', 'From'), to: day('to', 'To') };
+  return { from: day('from', say`From`), to: day('to', say`To`) };
 }
 
 /** The values of a choice, and what each is called. */
@@ -42,13 +43,14 @@ export type SelectChoices = readonly (readonly [value: string, label: string])[]
  * the label of choosing nothing.
  */
 export function filterChoice(
+  say: Say,
   name: string,
   label: string,
   choices: SelectChoices,
   chosen: string | undefined,
   fault?: string,
   id = name,
-  none: string | null = 'Any',
+  none: string | null = say`Any`,
 ): Html {
   const all =
     chosen === undefined || choices.some(([value]) => value === chosen)
@@ -110,7 +112,7 @@ export function findField(
   });
   return html`<div class="find"><label class="vh" for="q">${say`Search`}</label><p class="vh" id="q-hint">${hint}</p>
 <input${search}>${keys && html`<kbd aria-hidden="true" data-with-script hidden>/</kbd>`}
-<button>${glyph('search')}<span class="vh">${say`Search`}</span></button></div>
+<button>${icon('search')}<span class="vh">${say`Search`}</span></button></div>
 `;
 }
 

@@ -1,7 +1,9 @@
 // Secrets that a form comes to: the same however often it is sent, so that neither a second click nor a reload makes another.
+
 import { OperationalError } from '../../lib/errors.ts';
 import { type Html, html } from '../../lib/html.ts';
 import { randomId } from '../../lib/ids.ts';
+import { phrase } from '../../lib/phrases.ts';
 import { sha256Hex } from '../../lib/secrets.ts';
 import type { Context } from './route.ts';
 
@@ -20,7 +22,7 @@ export function seedField({ form }: Context): Html {
 export function formSecret({ form, params, secretOf }: Context, prefix: string): string {
   const seed = form.get('seed') ?? '';
   if (!SEED.test(seed))
-    throw new OperationalError('bad_request', 'The form is not whole. Open its page again.');
+    throw new OperationalError('bad_request', phrase('The form is not whole. Open its page again.'));
   const said = [...form].filter(([name]) => name !== 'token');
   const all = JSON.stringify([params.merchant_id ?? null, params.key_id ?? null, said]);
   return secretOf(prefix, `${seed} ${sha256Hex(all)}`);

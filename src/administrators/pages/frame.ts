@@ -4,22 +4,23 @@ import { type Html, html } from '../../lib/html.ts';
 import type { Language } from '../../lib/locale.ts';
 import { phrase, type Say } from '../../lib/phrases.ts';
 import { consoleStylesheet } from '../../web/markup/assets.ts';
+import { type IconName, icon } from '../../web/markup/icons.ts';
 import { LANGUAGES } from '../../web/markup/languages.ts';
 import { htmlPage } from '../../web/markup/page.ts';
 import { THEMES, type Theme } from '../../web/markup/theme.ts';
 import type { Principal } from '../administrator.ts';
 import { script } from './assets.ts';
-import { type Glyph, glyph, productMark } from './glyphs.ts';
 import { errorSummary, hasFaults } from './parts.ts';
+import { productMark } from './product-mark.ts';
 import type { Shown } from './route.ts';
 import { WARNING_S } from './stay.ts';
 
 const PRODUCT = 'Counterfoil';
 
-const PLACES: readonly [path: string, name: string, glyph: Glyph][] = [
+const PLACES: readonly [path: string, name: string, picture: IconName][] = [
   ['/', phrase('Home'), 'home'],
   ['/queue', phrase('To review'), 'inbox'],
-  ['/payments', phrase('Payments'), 'slip'],
+  ['/payments', phrase('Payments'), 'receipt'],
   ['/statements', phrase('Statements'), 'bank'],
   ['/merchants', phrase('Merchants'), 'shop'],
   ['/audit', phrase('History'), 'shield'],
@@ -90,7 +91,7 @@ function rail({ path, say }: Setting, place: Shown['place'], { waiting }: Signed
   const entry = ([below, name, picture]: (typeof PLACES)[number]) => {
     const count = below === '/queue' && waiting > 0 && html` <span class="n">${waiting}</span>`;
     const current = below === place && html` aria-current="page"`;
-    return html`<li><a href="${below === '/' ? path : path + below}"${current}>${glyph(picture)}${say.of(name)}${count}</a></li>`;
+    return html`<li><a href="${below === '/' ? path : path + below}"${current}>${icon(picture)}${say.of(name)}${count}</a></li>`;
   };
   return html`<nav class="rail" aria-label="${say`Console`}">
 <a class="mark" href="${path}" aria-hidden="true" tabindex="-1">${productMark}${PRODUCT}</a>

@@ -4,6 +4,7 @@ import { attributes, type Html, html } from '../../lib/html.ts';
 import { ENGLISH, type Say } from '../../lib/phrases.ts';
 import { formatTimestamp, MINUTE_MS } from '../../lib/time.ts';
 import { type FieldMarkup, fieldMarkup, summaryOfFaults } from '../../web/markup/field.ts';
+import { type IconName, icon } from '../../web/markup/icons.ts';
 import type { Context } from './route.ts';
 
 /** Whether an amount is so long that narrow pages show it smaller, or on two lines. */
@@ -106,4 +107,9 @@ export function notice(content: Html, kind: 'status' | 'warn' = 'status'): Html 
   return kind === 'status'
     ? html`<div class="notice done" role="status">${content}</div>`
     : html`<div class="notice warn">${content}</div>`;
+}
+
+/** What a list shows that has nothing in it: a picture, what there is not, and a way on. */
+export function emptyState(picture: IconName, text: Html | string, way: Html | false | null = null): Html {
+  return html`<div class="empty">${icon(picture)}<p>${text}</p>${way}</div>`;
 }

@@ -1,6 +1,6 @@
 // The console's pages for what cannot be shown or done: each says what happened and where to go on.
 import { type Html, html } from '../../lib/html.ts';
-import type { Say } from '../../lib/phrases.ts';
+import type { Say, Sentence } from '../../lib/phrases.ts';
 import type { Shown } from './route.ts';
 
 /** Where a page that says what is wrong stands. */
@@ -46,11 +46,11 @@ export function foreign(place: ProblemPlace): Shown {
   return { ...page(place, 403, say`This form is out of date`, text), code: 'forbidden' };
 }
 
-/** A conflict with the current state. `message` is shown to the user. */
-export function refused(place: ProblemPlace, status: number, message: string): Shown {
+/** A conflict with the current state. `said` is shown to the user. */
+export function refused(place: ProblemPlace, status: number, said: Sentence): Shown {
   const { say } = place;
   const title = status === 409 ? say`This was not done` : say`This cannot be done`;
-  return page(place, status, title, message);
+  return page(place, status, title, said(say));
 }
 
 /** Too many forms from one address. `until`: when the next is taken. */

@@ -89,7 +89,8 @@ export async function takeSetUp(visit: Visit, form: URLSearchParams): Promise<Fa
     const token = tokenField({ kind: 'session', secret: done.secret });
     return show(nobody(visit), donePage(visit, codes, token));
   } catch (error) {
-    if (error instanceof OperationalError && error.code === 'conflict') return wrong({ code: error.message });
+    if (error instanceof OperationalError && error.code === 'conflict')
+      return wrong({ code: error.said(say) });
     throw error;
   }
 }

@@ -2,7 +2,7 @@
 
 import { may } from '../../administrators/administrator.ts';
 import { askedOf } from '../../administrators/pages/filters.ts';
-import { choice, field, literal, moment, notice } from '../../administrators/pages/parts.ts';
+import { choice, emptyState, field, literal, moment, notice } from '../../administrators/pages/parts.ts';
 import {
   type Context,
   form,
@@ -80,10 +80,11 @@ ${
 <button class="primary">${say`Send the link to the customer`}</button></form>`
 }
 ${about === undefined && html`<p><a class="plain" href="${address(MAIL, { state: failed ? undefined : 'failed' })}">${other}</a></p>`}
-${shown.length === 0 ? html`<div class="empty"><p>${none}</p></div>` : letterTable(context, shown)}
+${shown.length === 0 ? emptyState('mail', none) : letterTable(context, shown)}
 ${pager(
   before !== undefined && [say`Newest`, address(MAIL, { about, state })],
   letters.length > SHOWN && [say`Older`, address(MAIL, { about, state, before: shown.at(-1)!.id })],
+  say`Pages`,
 )}
 <p class="muted">${say`Letters are kept for 30 days.`} <a href="${address(CHOICES)}">${say`Which letters you get yourself`}</a></p>
 ${about === undefined && trialForm(context)}`;
@@ -95,6 +96,15 @@ function trialForm({ principal, address, token, say }: MailContext) {
   return html`<form method="post" action="${address(`${MAIL}/trial`)}">${token}<button class="secondary">${say`Send a letter to ${principal.email}`}</button></form>`;
 }
 
+/** How a status looks: as that of a payment which means as much. */
+const STAMPS: Readonly<Record<Letter['status'], string>> = {
+  pending: 'pending',
+  retrying: 'requires_review',
+  sent: 'approved',
+  failed: 'rejected',
+  withdrawn: 'cancelled',
+};
+
 function letterTable(context: MailContext, letters: readonly Letter[]) {
   const { say, address, principal, token } = context;
   const again = ({ id, status }: Letter) =>
@@ -105,8 +115,12 @@ function letterTable(context: MailContext, letters: readonly Letter[]) {
   return records<Letter>(
     [
       [say`Letter`, ({ kind }) => html`<span>${say.of(LETTER_NAMES[kind])}</span>`],
-      [say`To`, (letter) => html`${recipientOf(say, letter)}`],
-      [say`State`, (letter) => html`<span>${say.of(STATUS_NAMES[letter.status])}</span> ${again(letter)}`],
+      [say`Recipient`, (letter) => html`${recipientOf(say, letter)}`],
+      [
+        say`State`,
+        (letter) =>
+          html`<span class="stamp ${STAMPS[letter.status]}"><span>${say.of(STATUS_NAMES[letter.status])}</span></span> ${again(letter)}`,
+      ],
       [say`Written`, ({ created_at }) => moment(context, created_at)],
       [say`Attempts`, ({ attempts }) => html`${attempts}`],
       [
@@ -132,7 +146,7 @@ async function takeAgain(context: MailContext): Promise<Outcome> {
     return sendAgain(transaction, [id]);
   });
   if (again.length === 0)
-    throw new OperationalError('invalid_status', 'Only a letter that failed is sent again.');
+    throw new OperationalError('invalid_status', phrase('Only a letter that failed is sent again.'));
   return { to: address(MAIL, { sent: 'again' }) };
 }
 
@@ -156,10 +170,10 @@ async function takeTrial(context: MailContext): Promise<Shown> {
   const steps: string[] = [];
   const { is, words } = await mail.transport.send(messageOf(letter, mail, to), (line) => steps.push(line));
   const title = is === 'sent' ? say`The letter was sent` : say`The letter was not sent`;
-  const content = html`<p><a href="${address(MAIL)}">${say`Mail`}</a></p>
+  const content = html`<p><a class="plain" href="${address(MAIL)}">${say`Mail`}</a></p>
 <h1>${title}</h1>
-<p>${words}</p>
-<pre class="code">${steps.join('\n')}</pre>`;
+<p lang="en">${words}</p>
+<pre class="code" translate="no">${steps.join('\n')}</pre>`;
   return { title, content, place: '/payments' };
 }
 
@@ -180,18 +194,18 @@ async function choicesPage(
   const { database, principal, address, token, query, form: sent, say } = context;
   const chosen = choicesOf((await findAdministrator(database, principal.id))!);
   const value = (name: 'hour' | 'least') => sent.get(name) ?? String(chosen[name]);
-  const number = { inputmode: 'numeric', size: 5 };
+  const number = { inputmode: 'numeric', class: 'short' };
   const said = (options: readonly (readonly [string, string])[]) =>
     options.map(([name, label]) => [name, say.of(label)] as const);
   const content = html`<p><a class="plain" href="${address('/account')}">${say`Your account`}</a></p>
 <h1>${say`Your letters`}</h1>
 ${query.get('done') === 'letters' && notice(html`<p>${say`Saved.`}</p>`)}
-<form method="post" action="${address(CHOICES)}#errors" novalidate>${token}
+<form class="narrow" method="post" action="${address(CHOICES)}#errors" novalidate>${token}
 ${choice({ name: 'digest', legend: say`Digest of payments to review`, options: said(DIGESTS), chosen: sent.get('digest') ?? chosen.digest })}
 ${field({ name: 'hour', label: say`From which hour of the day, if once a day (0 to 23)`, value: value('hour'), fault: faults.hour, attributes: number })}
 ${field({ name: 'least', label: say`From how many payments`, value: value('least'), fault: faults.least, attributes: number })}
 ${choice({ name: 'alerts', legend: say`Alerts: history broken, backup old`, options: said(SWITCH), chosen: sent.get('alerts') ?? (chosen.alerts ? 'on' : 'off') })}
-<button class="primary">${say`Save`}</button>
+<p class="actions"><button class="primary">${say`Save`}</button></p>
 </form>`;
   return { title: say`Your letters`, content, place: '/account', faults };
 }

@@ -2,6 +2,7 @@
 
 import { filterChoice, filterField } from '../../administrators/pages/filters.ts';
 import type { Html } from '../../lib/html.ts';
+import type { Say } from '../../lib/phrases.ts';
 import type { Directory } from '../directory.ts';
 import { MERCHANT_ID_PREFIX } from '../merchant.ts';
 
@@ -13,6 +14,7 @@ const CHOICES_MAXIMUM = 100;
  * configuration, or what is wrong.
  */
 export function merchantAsked(
+  say: Say,
   directory: Directory,
   asked: string | undefined,
 ): { id?: string; fault?: string } {
@@ -24,22 +26,23 @@ export function merchantAsked(
   return {
     fault:
       found.length === 0
-        ? 'Merchant must be a business name, whole, or an id'
-        : `Merchant must be an id: ${found.length} merchants have this name`,
+        ? say`Merchant must be a business name, whole, or an id`
+        : say`Merchant must be an id: ${found.length} merchants have this name`,
   };
 }
 
 /** The field that asks for a merchant. */
 export function merchantFilter(
+  say: Say,
   directory: Directory,
   asked: string | undefined,
   fault: string | undefined,
   id = 'merchant',
 ): Html {
   if (directory.count > CHOICES_MAXIMUM) {
-    const attributes = { dir: 'auto', spellcheck: 'false', placeholder: 'Name or id' };
-    return filterField('merchant', 'Merchant', asked, fault, attributes, id);
+    const attributes = { dir: 'auto', spellcheck: 'false', placeholder: say`Name or id` };
+    return filterField('merchant', say`Merchant`, asked, fault, attributes, id);
   }
   const choices = directory.merchants.map((one) => [one.id, `${one.name} (${one.id})`] as const);
-  return filterChoice('merchant', 'Merchant', choices, asked, fault, id);
+  return filterChoice(say, 'merchant', say`Merchant`, choices, asked, fault, id);
 }

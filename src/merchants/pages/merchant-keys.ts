@@ -143,7 +143,7 @@ export async function makeKey(context: MerchantContext): Promise<Outcome> {
   } catch (error) {
     if (error instanceof OperationalError && error.details)
       return makingPage(context, {
-        name: nameFault(context, form.get('name'), error.details.name ?? error.message),
+        name: nameFault(context, form.get('name'), error.details.name ?? error.said(context.say)),
       });
     throw error;
   }

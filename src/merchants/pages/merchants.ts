@@ -1,7 +1,7 @@
 // The merchants of this installation, a page at a time, found by their names.
 import { may } from '../../administrators/administrator.ts';
 import { filterBar, findField } from '../../administrators/pages/filters.ts';
-import { literal, said } from '../../administrators/pages/parts.ts';
+import { emptyState, literal, said } from '../../administrators/pages/parts.ts';
 import type { Outcome } from '../../administrators/pages/route.ts';
 import { type Html, html } from '../../lib/html.ts';
 import { pager, records } from '../../web/markup/table.ts';
@@ -25,12 +25,16 @@ export async function merchantsPage(context: MerchantContext): Promise<Outcome> 
   const pages = pager(
     after !== '' && [say`First`, address('/merchants', { q: asked })],
     rest.length > PAGE && [say`Next`, address('/merchants', { q: asked, after: shown.at(-1)!.id })],
+    say`Pages`,
   );
   const content = html`<h1>${say`Merchants`}</h1>
 ${(asked !== '' || directory.count > PAGE) && searchForm(context, asked)}
 ${
   shown.length === 0
-    ? html`<div class="empty"><p>${asked === '' ? say`There are no merchants yet.` : say`No merchant has this name or id.`}</p></div>`
+    ? emptyState(
+        'shop',
+        asked === '' ? say`There are no merchants yet.` : say`No merchant has this name or id.`,
+      )
     : table(context, await linesOf(context, shown))
 }
 ${pages}

@@ -3,6 +3,7 @@
 import { createReadStream, existsSync } from 'node:fs';
 import { askedOf, dayFields, daysAsked, filterBar, filterField } from '../../administrators/pages/filters.ts';
 import {
+  emptyState,
   type Faults,
   hasFaults,
   literal,
@@ -54,7 +55,7 @@ function numberOf(text: string | null): number | undefined {
   return text !== null && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
 }
 
-function filterOf({ query, timeZone }: InstallationContext): {
+function filterOf({ query, timeZone, say }: InstallationContext): {
   asked: Asked;
   filter: EntryFilter;
   faults: Faults;
@@ -64,7 +65,7 @@ function filterOf({ query, timeZone }: InstallationContext): {
   const { actor, action, subject } = asked;
   return {
     asked,
-    filter: { actor, action, subject, ...daysAsked(asked, timeZone, faults) },
+    filter: { actor, action, subject, ...daysAsked(say, asked, timeZone, faults) },
     faults,
   };
 }
@@ -145,14 +146,21 @@ async function list(context: InstallationContext, asked: Asked, page: EntryPage)
   const pages = pager(
     newer !== undefined && [say`Newer`, to('after', newer)],
     older !== undefined && [say`Older`, to('before', older)],
+    say`Pages`,
   );
   const told =
     searched &&
     html`<p class="muted">${say`Looked through entries ${searched.first} to ${searched.last}. The search goes on with the next page.`}</p>`;
   if (entries.length === 0) {
     const narrowed = Object.keys(asked).length > 0;
-    return html`<div class="empty"><p>${narrowed ? say`No entry matches.` : say`There are no entries here.`}</p>${told}
-${(narrowed || newer !== undefined) && html`<p><a href="${address('/audit')}">${say`Show the newest entries`}</a></p>`}</div>
+    return html`${emptyState(
+      'shield',
+      narrowed ? say`No entry matches.` : say`There are no entries here.`,
+      html`${told}${
+        (narrowed || newer !== undefined) &&
+        html`<p><a href="${address('/audit')}">${say`Show the newest entries`}</a></p>`
+      }`,
+    )}
 ${pages}`;
   }
   return html`${await table(context, entries)}
@@ -214,7 +222,7 @@ function details(
 ): Html {
   const told = Object.entries(JSON.parse(facts) as Record<string, string | number | null>).map(
     ([name, value]): TermRow => [
-      name,
+      literal(name),
       value === null ? html`<span class="muted">${say`none`}</span>` : literal(String(value)),
     ],
   );

@@ -1,4 +1,5 @@
 // The console under /console: its pages, what they load, and the doors in, on one guard.
+
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { FILE_BYTES_MAXIMUM } from '#bank-statements';
 import { consoleAssets } from '../../administrators/pages/assets.ts';
@@ -23,6 +24,7 @@ import {
 } from '../../administrators/pages/visit.ts';
 import { isStrong } from '../../administrators/sign-in.ts';
 import { OperationalError } from '../../lib/errors.ts';
+import { phrase } from '../../lib/phrases.ts';
 import { SECOND_MS } from '../../lib/time.ts';
 import { serveAssets } from '../../web/pages/assets.ts';
 import { type FailureLog, showFailures } from '../../web/pages/failure.ts';
@@ -66,7 +68,7 @@ async function pages(app: FastifyInstance, settings: ConsoleSettings): Promise<v
     const form = request.method === 'POST' ? formOf(request) : '';
     // PostgreSQL takes no text with it, and no keyboard writes it.
     if (request.raw.url!.includes('%00') || `${form}`.includes('%00'))
-      throw new OperationalError('bad_request', 'A text holds the character NUL.');
+      throw new OperationalError('bad_request', phrase('A text holds the character NUL.'));
   });
   const isPage = () => true;
   showFailures(app, settings, isPage, (request, reply, status, refusal) =>
@@ -166,7 +168,7 @@ async function showFailure(
       ? problem.failure(problemPlace(visit), status, request.id)
       : refusal.code === 'not_found' && visit.principal
         ? problem.missing(problemPlace(visit))
-        : problem.refused(problemPlace(visit), status, refusal.message);
+        : problem.refused(problemPlace(visit), status, refusal.said);
   return show(visit, shown).catch(() => show(stranger(request, reply, place), shown));
 }
 

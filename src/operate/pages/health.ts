@@ -91,7 +91,11 @@ const columnsOf = ({ say }: InstallationContext): readonly Column<Finding>[] => 
   ],
 ];
 
-/** A sentence as a page has it: what stands between backticks as code, and apostrophes as they are printed. */
+/** An English sentence of `counterfoil doctor` as a page shows it: with code for what stands between backticks. */
 function printed(text: string): Html {
-  return html`${text.split('`').map((part, i) => (i % 2 === 0 ? html`${part.replaceAll("'", '’')}` : html`<code>${part}</code>`))}`;
+  const parts = text.split('`');
+  const shown = parts.map((part, i) =>
+    i % 2 === 0 ? part.replaceAll("'", '’') : html`<code>${part}</code>`,
+  );
+  return html`<span lang="en">${shown}</span>`;
 }

@@ -1,12 +1,12 @@
 // What the merchant asked for, what the customer said and what the bank shows, side by side: the row that differs stands out.
 
-import { type Glyph, glyph } from '../../administrators/pages/glyphs.ts';
 import { literal, said } from '../../administrators/pages/parts.ts';
 import { type Html, html } from '../../lib/html.ts';
 import { dateIn } from '../../lib/time.ts';
 import type { Instructions } from '../../payments/methods/method.ts';
 import { grouped } from '../../payments/methods/transfer/creditor-reference.ts';
 import type { Payment } from '../../payments/payment.ts';
+import { type IconName, icon } from '../../web/markup/icons.ts';
 import type { SeenLine } from '../fact.ts';
 import { sameName } from '../facts.ts';
 import { arrivalsOf } from '../review.ts';
@@ -77,8 +77,8 @@ const isTold = (told: Told) =>
   told !== null && told !== undefined && told !== '' && !(Array.isArray(told) && told.length === 0);
 
 function verdictMark({ isSame, text }: Verdict): Html {
-  const picture: Glyph = isSame ? 'tick' : 'mark';
-  return html`<span class="${isSame ? 'same' : 'differs'}">${glyph(picture)}${text}</span>`;
+  const picture: IconName = isSame ? 'tick' : 'mark';
+  return html`<span class="${isSame ? 'same' : 'differs'}">${icon(picture)}${text}</span>`;
 }
 
 async function rowsOf(

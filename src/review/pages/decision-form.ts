@@ -89,13 +89,12 @@ export function wording({ say }: Pick<ReviewContext, 'say'>, faults: Faults): Fa
   const sorted = Object.entries(faults).sort(([one], [other]) => order.indexOf(one) - order.indexOf(other));
   for (const [name, fault] of sorted) {
     const label = LABELS[name];
-    const text = fault.replace(/\.$/, '');
-    worded[name] =
-      name === 'reason'
-        ? say`Choose a reason`
-        : label
-          ? `${say.of(label)} ${text.charAt(0).toLowerCase()}${text.slice(1)}`
-          : fault;
+    const most = /^Must be at most (\d+) characters\.$/.exec(fault)?.[1];
+    if (name === 'reason') worded[name] = say`Choose a reason`;
+    else if (!label) worded[name] = say.of(fault);
+    else if (most) worded[name] = say`${say.of(label)} must be ${most} characters or fewer`;
+    else if (say.tag !== 'en') worded[name] = `${say.of(label)}: ${say.of(fault)}`;
+    else worded[name] = `${label} ${fault.charAt(0).toLowerCase()}${fault.slice(1).replace(/\.$/, '')}`;
   }
   return worded;
 }

@@ -282,8 +282,8 @@ async function lost(
 ): Promise<Outcome> {
   const payment = await paymentOf(context);
   if (error.code === 'conflict')
-    return asking(context, act, payment, { filled, changed: error.message, status: 409 });
+    return asking(context, act, payment, { filled, changed: error.said(context.say), status: 409 });
   if (error.code === 'invalid_status' || error.code === 'forbidden')
-    return undecided(context, payment, { text: html`${error.message}` }, error.status);
+    return undecided(context, payment, { text: html`${error.said(context.say)}` }, error.status);
   throw error;
 }

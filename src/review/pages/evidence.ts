@@ -1,10 +1,11 @@
 // What a reviewer looks at before a decision: facts that help, the order, what the customer sent, and money that arrived.
-import { glyph } from '../../administrators/pages/glyphs.ts';
+
 import { literal, moment, nameOf, pairs } from '../../administrators/pages/parts.ts';
 import { entriesOf } from '../../journal/queries.ts';
 import { type Html, html } from '../../lib/html.ts';
 import type { Payment } from '../../payments/payment.ts';
 import { CUSTOMER } from '../../payments/submit.ts';
+import { icon } from '../../web/markup/icons.ts';
 import type { Fact } from '../fact.ts';
 import { factsOf } from '../facts.ts';
 import { arrivalsOf, receiptsOf } from '../review.ts';
@@ -111,7 +112,7 @@ function factItem(
   const trait = TRAITS[kind];
   const others = payments && trait && payment[trait];
   const mark = tone === 'notice' && html`<span class="vh">${say`Look:`} </span>`;
-  return html`<li class="${tone === 'notice' ? 'worth' : 'plain'}">${glyph(tone === 'notice' ? 'warn' : 'tick')}<div><p><b>${mark}${text}</b></p><p class="hint">${basis}</p></div>${
+  return html`<li class="${tone === 'notice' ? 'worth' : 'plain'}">${icon(tone === 'notice' ? 'warning' : 'tick')}<div><p><b>${mark}${text}</b></p><p class="hint">${basis}</p></div>${
     others && html`<a href="${address('/payments', { q: others })}">${say`Show them`}</a>`
   }</li>`;
 }

@@ -1,6 +1,5 @@
 // A payment that is open: its amount and the possible acts above, which stay in sight, and below them all that a decision rests on.
 import { may } from '../../administrators/administrator.ts';
-import { glyph } from '../../administrators/pages/glyphs.ts';
 import {
   age,
   field,
@@ -18,6 +17,7 @@ import { ACKNOWLEDGED } from '../../journal/row-fault.ts';
 import { type Html, html } from '../../lib/html.ts';
 import { asOf, type Claim, claimOf, MOVES, type Payment } from '../../payments/payment.ts';
 import { isPaymentAsRecorded } from '../../payments/record.ts';
+import { icon } from '../../web/markup/icons.ts';
 import { queuePlace } from '../queries.ts';
 import { approvalsOf, NOTE_MAXIMUM } from '../review.ts';
 import { type TimelineItem, timelineOf } from '../timeline.ts';
@@ -175,8 +175,8 @@ export function steps(
 ): Html {
   const link = (to: string | undefined, letter: string, label: string, picture: 'up' | 'down') =>
     to === undefined
-      ? html`<span class="end">${glyph(picture)}</span>`
-      : html`<a href="${to}" aria-label="${label}" data-key="${letter}">${glyph(picture)}</a>`;
+      ? html`<span class="end">${icon(picture)}</span>`
+      : html`<a href="${to}" aria-label="${label}" data-key="${letter}">${icon(picture)}</a>`;
   return html`<nav aria-label="${say`In the queue`}"><span>${say`${at} of ${of}`}</span>${link(before, 'p', say`Previous payment`, 'up')}${link(behind, 'n', say`Next payment`, 'down')}</nav>`;
 }
 
@@ -224,7 +224,7 @@ function entry(context: ReviewContext, item: TimelineItem): Html {
   const { say } = context;
   const { number, at, actor, sentence, request_id, facts, seal, checkpoint } = item;
   const changed: TermRow[] = Object.entries(facts).map(([name, value]) => [
-    name,
+    literal(name),
     value === null ? html`<span class="muted">${say`none`}</span>` : literal(String(value)),
   ]);
   // A sentence of ours, whatever name it begins with: `dir=auto` would turn it around after an Arabic one.
@@ -268,5 +268,5 @@ function placeInHistory(context: ReviewContext, items: readonly TimelineItem[]):
   const vouched = checkpoint
     ? say.html`A checkpoint signed ${moment(context, Date.parse(checkpoint.signed_at))} vouches for it.`
     : html`${say`No checkpoint vouches for it yet: one is signed within a minute or two.`}`;
-  return html`<p class="sealed">${glyph('shield')}<span>${text} ${vouched} <a href="${address('/audit')}">${say`The whole history`}</a></span></p>`;
+  return html`<p class="sealed">${icon('shield')}<span>${text} ${vouched} <a href="${address('/audit')}">${say`The whole history`}</a></span></p>`;
 }

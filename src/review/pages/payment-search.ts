@@ -49,13 +49,13 @@ export async function paymentSearchOf({
 }: Pick<ReviewContext, 'query' | 'database' | 'directory' | 'timeZone' | 'say'>): Promise<PaymentSearch> {
   const asked = askedOf(query, PAYMENT_FILTERS, TEXT_MAXIMUM);
   const faults: Record<string, string> = {};
-  const merchant = merchantAsked(directory, asked.merchant);
+  const merchant = merchantAsked(say, directory, asked.merchant);
   if (merchant.fault !== undefined) faults.merchant = merchant.fault;
   const filter: SearchFilter = {
     status: STATUSES.find((one) => one === asked.status),
     merchant_id: merchant.id,
     mode: asked.mode === 'live' || asked.mode === 'test' ? asked.mode : undefined,
-    ...daysAsked(asked, timeZone, faults),
+    ...daysAsked(say, asked, timeZone, faults),
   };
   if (asked.status !== undefined && filter.status === undefined)
     faults.status = say`Status must be one of the list`;
@@ -70,9 +70,9 @@ export function paymentSearchForm(context: ReviewContext, { asked, faults }: Pay
   const statuses = STATUSES.map((status) => [status, say.of(STATUS_NAMES[status])] as const);
   const modes = Object.entries(MODES).map(([mode, text]) => [mode, say.of(text)] as const);
   const choice = (name: 'status' | 'mode', label: string, choices: SelectChoices) =>
-    filterChoice(name, label, choices, asked[name], faults[name], name, say`Any`);
+    filterChoice(say, name, label, choices, asked[name], faults[name]);
   const fields = html`${findField(context, asked.q)}${choice('status', say`Status`, statuses)}
-${merchantFilter(context.directory, asked.merchant, faults.merchant)}
+${merchantFilter(say, context.directory, asked.merchant, faults.merchant)}
 ${choice('mode', say`Mode`, modes)}${dayFields(asked, faults, say)}`;
   return filterBar(context, '/payments', asked, { fields, button: say`Apply`, label: say`Search` });
 }

@@ -3,6 +3,7 @@ import type { Faults } from '../../administrators/pages/parts.ts';
 import type { Outcome } from '../../administrators/pages/route.ts';
 import { OperationalError } from '../../lib/errors.ts';
 import { type Html, html } from '../../lib/html.ts';
+import { icon } from '../../web/markup/icons.ts';
 import { claim, release } from '../claim.ts';
 import { addNote } from '../note.ts';
 import { parseNote } from '../review.ts';
@@ -37,7 +38,7 @@ function backTo(context: ReviewContext, carried: Carried): Html | null {
   const { say } = context;
   if (!carried.list) return null;
   const text = carried.list === 'queue' ? say`Back to the queue` : say`Back to the payments`;
-  return html`<a href="${addressOfList(context, carried)}">← ${text}</a>`;
+  return html`<a href="${addressOfList(context, carried)}">${icon('back')} ${text}</a>`;
 }
 
 export async function takeNote(context: ReviewContext): Promise<Outcome> {
@@ -70,7 +71,12 @@ export async function claimOrRelease(context: ReviewContext, act: 'claim' | 'rel
   } catch (error) {
     if (!(error instanceof OperationalError) || error.status !== 409) throw error;
     const takeOver = error.code === 'conflict';
-    return undecided(context, await paymentOf(context), { text: html`${error.message}`, takeOver }, 409);
+    return undecided(
+      context,
+      await paymentOf(context),
+      { text: html`${error.said(context.say)}`, takeOver },
+      409,
+    );
   }
   const carried = carriedBy(context);
   if (query.get('on') !== 'queue') return { to: addressOfPayment(context, id, carried) };

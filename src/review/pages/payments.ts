@@ -1,5 +1,5 @@
 // The payments of all merchants, newest first: searched, filtered, and a page at a time.
-import { hasFaults, moment, said } from '../../administrators/pages/parts.ts';
+import { emptyState, hasFaults, moment, said } from '../../administrators/pages/parts.ts';
 import type { Outcome } from '../../administrators/pages/route.ts';
 import { OperationalError } from '../../lib/errors.ts';
 import { type Html, html } from '../../lib/html.ts';
@@ -72,12 +72,12 @@ function amountOf(context: ReviewContext, { id, amount_minor, currency, mode }: 
 
 function empty({ address, say }: ReviewContext, { asked }: PaymentSearch, before: string | undefined): Html {
   const one = (text: string, to: string, link: string) =>
-    html`<div class="empty"><p>${text}</p><p><a href="${to}">${link}</a></p></div>`;
+    emptyState('receipt', text, html`<p><a href="${to}">${link}</a></p>`);
   if (before !== undefined)
     return one(say`There are no older payments.`, address('/payments', asked), say`Newest`);
   if (Object.keys(asked).length > 0)
     return one(say`No payment matches.`, address('/payments'), say`Show all payments`);
-  return html`<div class="empty"><p>${say`There are no payments yet.`}</p></div>`;
+  return emptyState('receipt', say`There are no payments yet.`);
 }
 
 interface Leaf {

@@ -62,7 +62,7 @@ export async function filteringOf({
   say,
 }: ReviewContext): Promise<Filtering> {
   const asked = askedOf(query, QUEUE_FILTERS, TEXT_MAXIMUM);
-  const merchant = merchantAsked(directory, asked.merchant);
+  const merchant = merchantAsked(say, directory, asked.merchant);
   const currency = asked.currency?.toUpperCase();
   const claimed = (['available', 'mine', 'others'] as const).find((one) => one === asked.claimed);
   const least = Object.entries(AGES).find(([value]) => value === asked.age)?.[1][1];
@@ -114,7 +114,7 @@ export function filterForm(
   const clear =
     Object.keys(asked).length > 0 && html` <a class="plain" href="${address('/queue')}">${say`Clear`}</a>`;
   const select = (name: FilterName, label: string, choices: SelectChoices) =>
-    filterChoice(name, label, choices, asked[name], undefined, `filter-${name}`, say`Any`);
+    filterChoice(say, name, label, choices, asked[name], undefined, `filter-${name}`);
   const named = (choices: Readonly<Record<string, string>>): SelectChoices =>
     Object.entries(choices).map(([value, text]) => [value, say.of(text)]);
   const currencies = known.currencies.map((code) => [code, code] as const);
@@ -125,7 +125,7 @@ export function filterForm(
 ${findField(context, asked.q)}
 <details class="filters"${(count > 0 || isWrong) && html` open`}><summary>${count > 0 ? say`Filters (${count})` : say`Filters`}</summary>
 <div class="fields">
-${merchantFilter(directory, asked.merchant, merchantFault, 'filter-merchant')}${select('method', say`Way to pay`, known.methods)}
+${merchantFilter(say, directory, asked.merchant, merchantFault, 'filter-merchant')}${select('method', say`Way to pay`, known.methods)}
 ${select('currency', say`Currency`, currencies)}${least}${select('age', say`Waiting for`, ages)}
 ${select('mode', say`Mode`, named(MODES))}${select('claimed', say`Claimed`, named(CLAIMS))}${select('money', say`On the bank statement`, named(MONEY))}
 <p class="actions"><button class="secondary">${say`Apply`}</button>${clear}</p>

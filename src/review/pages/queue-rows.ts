@@ -1,11 +1,11 @@
 // The rows of the queue: who pays how much to whom, and what was seen of it so far.
 
-import { glyph } from '../../administrators/pages/glyphs.ts';
 import { age, isLong, nameOf } from '../../administrators/pages/parts.ts';
 import { type Html, html } from '../../lib/html.ts';
 import { DAY_MS } from '../../lib/time.ts';
 import type { Payment } from '../../payments/payment.ts';
 import { claimOf } from '../../payments/payment.ts';
+import { icon } from '../../web/markup/icons.ts';
 import { queuePlace } from '../queries.ts';
 import { arrivalsOf, awaitsSecond, receivedSoFar } from '../review.ts';
 import type { ReviewContext } from './context.ts';
@@ -73,7 +73,7 @@ function marks(context: ReviewContext, payment: Payment, people: People, looks: 
 function toLookAt({ say }: ReviewContext, looks: number): Html {
   const text = say`${looks} to look at`;
   const spoken = html`<span aria-hidden="true">${looks}</span><span class="vh">${text}</span>`;
-  return html` <span class="tag wait" title="${text}">${glyph('warn')}${spoken}</span>`;
+  return html` <span class="tag wait" title="${text}">${icon('warning')}${spoken}</span>`;
 }
 
 /** Money that arrived: a tick if it is what was asked for, else the difference. */
@@ -81,9 +81,9 @@ function moneySeen({ say, money }: ReviewContext, payment: Payment): Html | null
   if (arrivalsOf(payment).length === 0) return null;
   const more = receivedSoFar(payment) - payment.amount_minor;
   if (more === 0)
-    return html` <span class="tag good" title="${say`Money seen`}">${glyph('tick')}<span class="vh">${say`Money seen`}</span></span>`;
+    return html` <span class="tag good" title="${say`Money seen`}">${icon('tick')}<span class="vh">${say`Money seen`}</span></span>`;
   const difference = money(Math.abs(more), payment.currency);
   const text = more < 0 ? say`${difference} less` : say`${difference} more`;
   const hidden = html`<span class="vh">${say`Money seen:`} </span>`;
-  return html` <span class="tag wait" title="${say`Money seen`}">${glyph('warn')}${hidden}<bdi>${text}</bdi></span>`;
+  return html` <span class="tag wait" title="${say`Money seen`}">${icon('warning')}${hidden}<bdi>${text}</bdi></span>`;
 }

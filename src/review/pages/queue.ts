@@ -1,12 +1,13 @@
 // The queue: payments that wait for a decision, those that wait longest first, and one of them open beside the list.
 
 import { Readable } from 'node:stream';
-import { age, type Names, nameOf } from '../../administrators/pages/parts.ts';
+import { age, emptyState, type Names, nameOf } from '../../administrators/pages/parts.ts';
 import type { Outcome } from '../../administrators/pages/route.ts';
 import { namesOf } from '../../administrators/queries.ts';
 import { OperationalError } from '../../lib/errors.ts';
 import { type Html, html } from '../../lib/html.ts';
 import type { Payment } from '../../payments/payment.ts';
+import { icon } from '../../web/markup/icons.ts';
 import { pager } from '../../web/markup/table.ts';
 import {
   countBefore,
@@ -174,7 +175,7 @@ const after = ({ query }: ReviewContext) => query.get('after') ?? undefined;
 function back({ context, filtering, count }: ListPlace, open: Payment): Html {
   const to = context.address('/queue', { ...filtering.asked, after: after(context) });
   const own = wayToPayment(context, open, carriedFrom(context.query, 'queue'));
-  return html`<a class="back" href="${to}">← ${context.say`All ${count.count}`}</a>${own}`;
+  return html`<a class="back" href="${to}">${icon('back')} ${context.say`All ${count.count}`}</a>${own}`;
 }
 
 /** The link that shows the list anew. The script says behind it how many were sent after all that the list is made of. */
@@ -265,16 +266,27 @@ async function emptyList(
   const { say, address } = context;
   const isFiltered = Object.keys(asked).length > 0;
   if (asked.q !== undefined)
-    return html`<div class="empty"><p>${say`No payment in the queue matches this search.`}</p>
-<p><a href="${address('/payments', { q: asked.q })}">${say`Search all payments`}</a></p></div>`;
+    return emptyState(
+      'search',
+      say`No payment in the queue matches this search.`,
+      html`<p><a href="${address('/payments', { q: asked.q })}">${say`Search all payments`}</a></p>`,
+    );
   if (waiting > 0) {
     const what = isFiltered
       ? say`No payment in the queue matches these filters.`
       : say`No more payments in the queue.`;
-    return html`<div class="empty"><p>${what}</p><p><a href="${address('/queue')}">${say`Show all ${waiting}`}</a></p></div>`;
+    return emptyState(
+      'inbox',
+      what,
+      html`<p><a href="${address('/queue')}">${say`Show all ${waiting}`}</a></p>`,
+    );
   }
   const last = await context.figures.lastDecision();
-  return html`<div class="empty"><p>${say`Nothing to review.`}${last && html` ${await lastDecisionLine(context, last, names)}`}</p></div>`;
+  return emptyState(
+    'check',
+    html`<strong>${say`Nothing to review.`}</strong>`,
+    last && html`<p>${await lastDecisionLine(context, last, names)}</p>`,
+  );
 }
 
 /** The time of the last decision, and who made it. */

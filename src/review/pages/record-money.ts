@@ -124,7 +124,7 @@ export async function takeRecord(context: ReviewContext): Promise<Outcome> {
     if (isDoneAlready(now, principal.id, seen, { act: 'record', ...said }))
       return { to: addressOfPayment(context, id, carriedBy(context)) };
     if (error.code !== 'conflict') throw error;
-    return asking(context, now, { filled, refusal: error.message });
+    return asking(context, now, { filled, refusal: error.said(context.say) });
   }
   return { to: addressOfPayment(context, id, carriedBy(context)) };
 }

@@ -1,8 +1,10 @@
 // Approves the certain pairs of bank lines and payments in one commit, and leaves what has changed.
+
 import type { Principal } from '../../administrators/administrator.ts';
 import { requireStanding } from '../../administrators/standing.ts';
 import { isAsRecorded } from '../../journal/record-row.ts';
 import type { Transaction } from '../../journal/transaction.ts';
+import type { Say, Sentence } from '../../lib/phrases.ts';
 import { claimOf } from '../../payments/payment.ts';
 import { isPaymentAsRecorded } from '../../payments/record.ts';
 import type { Decision } from '../../review/decide.ts';
@@ -18,7 +20,7 @@ import type { CertainPair } from './open-lines.ts';
 export interface LeftLine {
   line_id: string;
   payment_id: string;
-  why: string;
+  why: Sentence;
 }
 
 /**
@@ -44,7 +46,9 @@ export async function approveCertain(
     const sure = certain.find(
       ({ line, payment }) => line.id === pair.line_id && payment.id === pair.payment_id,
     );
-    const why = sure ? await whyNot(transaction, principal, pair) : 'It is not certain any more.';
+    const why = sure
+      ? await whyNot(transaction, principal, pair)
+      : (say: Say) => say`It is not certain any more.`;
     if (why === undefined && sure?.payment.status === 'approved') {
       await acceptLine(transaction, principal, pair, requestId);
       linked.push(pair);
@@ -60,19 +64,20 @@ async function whyNot(
   transaction: Transaction,
   principal: Principal,
   { line_id, payment_id, version }: LinePair,
-): Promise<string | undefined> {
+): Promise<Sentence | undefined> {
   // Hold both until this transaction ends: a pair that fails half written would take the others with it.
   const payment = await holdPayment(transaction, payment_id);
   const line = await holdLine(transaction, line_id);
-  if (line?.state !== 'open' || !payment) return 'Another administrator was first.';
-  if (payment.version !== version) return 'The payment has changed since you looked at it.';
+  if (line?.state !== 'open' || !payment) return (say) => say`Another administrator was first.`;
+  if (payment.version !== version) return (say) => say`The payment has changed since you looked at it.`;
   if ((await linesOfPayments(transaction, [payment_id])).length > 0)
-    return 'Another line was matched with the payment.';
-  if (!(await isAsRecorded(transaction, LINES, line))) return 'The line was changed in the store itself.';
+    return (say) => say`Another line was matched with the payment.`;
+  if (!(await isAsRecorded(transaction, LINES, line)))
+    return (say) => say`The line was changed in the store itself.`;
   if (!(await isPaymentAsRecorded(transaction, payment)))
-    return 'The payment was changed in the store itself.';
+    return (say) => say`The payment was changed in the store itself.`;
   if (payment.status !== 'approved' && reviewActs(payment).some(({ act }) => act === 'approve'))
-    return 'It has a first approval: decide it on its page.';
+    return (say) => say`It has a first approval: decide it on its page.`;
   const claim = claimOf(payment, transaction.now);
   return claim && claim.by !== principal.id
     ? await whoClaimed(transaction, claim, transaction.timeZone)

@@ -1,5 +1,6 @@
 // Judges one payment for one bank line: finds its cell of the matrix, and fills in what the row says.
 import { formatAmount } from '../../lib/money.ts';
+import { ENGLISH, phrase, type Say, type Sentence } from '../../lib/phrases.ts';
 import { namesAgree, searchedReference } from '../../lib/search-terms.ts';
 import { dateIn, daysFrom, placeOfDay } from '../../lib/time.ts';
 import { creditorReference } from '../../payments/methods/transfer/creditor-reference.ts';
@@ -22,27 +23,34 @@ import { type Judgement, rowOf } from './matrix-row.ts';
 export const MATCH_LEVELS = ['certain', 'likely', 'possible'] as const;
 type MatchLevel = (typeof MATCH_LEVELS)[number];
 
-/** One fact, and what it rests on. Both are sentences and may hold what the bank or a customer wrote: to be escaped. */
-interface LineFact {
+/** One fact, and what it rests on. Both may hold what the bank or a customer wrote: to be escaped. */
+interface LineFact<Text = string> {
   kind: 'reference' | 'named' | 'amount' | 'payer' | 'day';
-  text: string;
-  basis: string;
+  text: Text;
+  basis: Text;
 }
 
-export interface Proposal {
-  payment: Payment;
-  level: MatchLevel;
-  case: LineCase;
+/** What is said of a line and a payment. */
+interface Told {
   /** What is odd, or that nothing is. */
   sentence: string;
   /** What to do. */
   act: string;
+  /** Why, the strongest first. */
+  facts: LineFact[];
+}
+
+/** With what is said of it in English. */
+export interface Proposal extends Told {
+  payment: Payment;
+  level: MatchLevel;
+  case: LineCase;
+  /** The same in another language. */
+  said(say: Say): Told;
   /** What the button on the line's page does. */
   button: Judgement['button'];
   /** Money by hand that the line may show; undefined if there is none of its reference or amount. */
   hand: (HandMoney & { is: 'same' | 'like' }) | undefined;
-  /** Why, the strongest first. */
-  facts: LineFact[];
 }
 
 /** How a line names a payment. */
@@ -80,13 +88,27 @@ export interface Pair {
   payment: Payment;
   cell: MatrixCell;
   /** What fills the sentences of the matrix. */
-  values: Record<string, string | number>;
+  values: Readonly<Record<string, Sentence>>;
   hand: Proposal['hand'];
-  facts: LineFact[];
+  facts: LineFact<Sentence>[];
 }
 
-const money = (minor: number, currency: string) => `${currency} ${formatAmount(minor)}`;
-const onDay = (day: string) => (day === '' ? 'no day' : dayInWords(day));
+/** `EUR 10.00`, and `10,00 EUR` in German. */
+const money =
+  (minor: number, currency: string): Sentence =>
+  ({ tag }) => {
+    const amount = formatAmount(minor);
+    if (tag === 'en') return `${currency} ${amount}`;
+    return `${new Intl.NumberFormat(tag, { minimumFractionDigits: 2 }).format(amount as `${number}`)} ${currency}`;
+  };
+const onDay =
+  (day: string): Sentence =>
+  (say) =>
+    day === '' ? say`no day` : dayInWords(day, say);
+const plain =
+  (text: string): Sentence =>
+  () =>
+    text;
 
 /** What the customer and the merchant said of the payer. Erased payments say nothing. */
 function announced(payment: Payment): { names: string[]; account: string | null; isByCustomer: boolean } {
@@ -101,29 +123,39 @@ function announced(payment: Payment): { names: string[]; account: string | null;
 }
 
 /** Whether the bank's payer is who was announced; undefined if there is nothing to compare. */
-function payerFact(line: BankLine, payment: Payment): { agrees: boolean; fact: LineFact } | undefined {
+function payerFact(
+  line: BankLine,
+  payment: Payment,
+): { agrees: boolean; fact: LineFact<Sentence> } | undefined {
   const { names, account } = announced(payment);
   const { name, account: from } = line.counterparty;
-  const told = (agrees: boolean, text: string, basis: string) => ({
+  const told = (agrees: boolean, text: Sentence, basis: Sentence) => ({
     agrees,
     fact: fact('payer', text, basis),
   });
   const isAccount = account === null || from === undefined ? undefined : accountsAgree(account, from);
-  if (isAccount) return told(true, 'The money comes from the account that the customer gave.', `${from}.`);
+  if (isAccount)
+    return told(
+      true,
+      (say) => say`The money comes from the account that the customer gave.`,
+      plain(`${from}.`),
+    );
   if (name !== undefined && names.length > 0) {
     const same = names.find((one) => namesAgree(one, name));
-    const basis = 'Compared without regard to letter case, accents, initials and the order of words.';
     return told(
       same !== undefined,
-      `The payer is “${name}”, the customer “${same ?? names[0]}”.`,
-      same === name ? 'They are equal.' : basis,
+      (say) => say`The payer is “${name}”, the customer “${same ?? names[0]!}”.`,
+      (say) =>
+        same === name
+          ? say`They are equal.`
+          : say`Compared without regard to letter case, accents, initials and the order of words.`,
     );
   }
   if (isAccount === false)
     return told(
       false,
-      'The money comes from another account than the customer gave.',
-      `${from}, not ${account}.`,
+      (say) => say`The money comes from another account than the customer gave.`,
+      (say) => say`${from!}, not ${account!}.`,
     );
   return undefined;
 }
@@ -155,8 +187,8 @@ export function pairOf(
     isAsked
       ? fact(
           'amount',
-          `The amount is exact: ${money(line.amount_minor, line.currency)}.`,
-          'Line and payment.',
+          (say) => say`The amount is exact: ${money(line.amount_minor, line.currency)(say)}.`,
+          (say) => say`Line and payment.`,
         )
       : undefined,
     payer?.fact,
@@ -217,16 +249,19 @@ function placed(
     values: {
       arrived: money(line.amount_minor, line.currency),
       asked: money(asked, currency),
-      gap: difference === 0 ? `Less than ${currency} 0.01` : money(Math.abs(difference), currency),
+      gap:
+        difference === 0
+          ? (say) => say`Less than ${money(1, currency)(say)}`
+          : money(Math.abs(difference), currency),
       received: money(received, currency),
       hand: money((hand ?? byHand[0])?.amount_minor ?? asked, currency),
-      before: last === undefined ? 'before' : `on ${onDay(last)}`,
+      before: (say) => (last === undefined ? say`before` : say`on ${onDay(last)(say)}`),
       back: onDay(takenBackOn ?? ''),
       returned: money(returnedSoFar(payment), currency),
       day: onDay(line.day),
-      created: dayInWords(dateIn(timeZone, created_at)),
-      end: dayInWords(dateIn(timeZone, expires_at)),
-      count: around.named,
+      created: onDay(dateIn(timeZone, created_at)),
+      end: onDay(dateIn(timeZone, expires_at)),
+      count: plain(String(around.named)),
     },
   };
 
@@ -274,43 +309,69 @@ export function handOf(line: BankLine, payment: Payment, money = handMoneyOf(pay
 export function proposalOf({ payment, cell, values, hand, facts }: Pair): Proposal {
   const { kind, level, says, act, button } = rowOf(cell);
   const isStrong = cell.by === 'whole' || (cell.amount === 'exact' && cell.by !== 'amount');
-  const filled = (text: string) => text.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(values[name]));
+  const said = (say: Say): Told => {
+    const filled = (text: string) => say.of(text).replaceAll(/\{(\w+)\}/g, (_, name) => values[name]!(say));
+    return {
+      sentence: says.map(filled).join(' '),
+      act: filled(act),
+      facts: facts.map(({ kind, text, basis }) => ({ kind, text: text(say), basis: basis(say) })),
+    };
+  };
   return {
     payment,
     level: level === 'evidence' ? (isStrong ? 'likely' : 'possible') : level,
     case: kind,
-    sentence: filled(says),
-    act: filled(act),
-    ...{ button, hand, facts },
+    ...{ ...said(ENGLISH), said, button, hand },
   };
 }
 
-const fact = (kind: LineFact['kind'], text: string, basis: string): LineFact => ({ kind, text, basis });
+const fact = (kind: LineFact['kind'], text: Sentence, basis: Sentence): LineFact<Sentence> => ({
+  kind,
+  text,
+  basis,
+});
 
-function referenceFact({ reference }: Naming): LineFact | undefined {
+function referenceFact({ reference }: Naming): LineFact<Sentence> | undefined {
   if (!reference) return undefined;
   const { form, reference: written } = reference;
   const text = {
-    whole: 'The line carries the transfer reference of the payment.',
-    corrected: 'The line carries the transfer reference of the payment but for one character.',
-    cut: 'The line carries the beginning of the transfer reference of the payment.',
+    whole: phrase('The line carries the transfer reference of the payment.'),
+    corrected: phrase('The line carries the transfer reference of the payment but for one character.'),
+    cut: phrase('The line carries the beginning of the transfer reference of the payment.'),
   }[form];
-  return fact('reference', text, `${written}.`);
+  return fact('reference', (say) => say.of(text), plain(`${written}.`));
 }
 
-function namedFact({ named }: Naming): LineFact | undefined {
+function namedFact({ named }: Naming): LineFact<Sentence> | undefined {
   if (named === undefined) return undefined;
-  const basis = 'The merchant’s reference, the payment’s id, or a bank’s reference that was typed.';
-  return fact('named', `The text names the payment: ${named}.`, basis);
+  return fact(
+    'named',
+    (say) => say`The text names the payment: ${named}.`,
+    (say) => say`The merchant’s reference, the payment’s id, or a bank’s reference that was typed.`,
+  );
 }
 
-function dayFact(line: BankLine, payment: Payment, { now, timeZone }: Surroundings): LineFact | undefined {
+function dayFact(
+  line: BankLine,
+  payment: Payment,
+  { now, timeZone }: Surroundings,
+): LineFact<Sentence> | undefined {
   const days = daysFrom(dateIn(timeZone, payment.created_at), line.day);
   if (Number.isNaN(days) || line.undated) return undefined;
-  const basis = `${dayInWords(line.day)}.`;
-  if (line.day > dateIn(timeZone, now))
-    return fact('day', 'The bank books the money on a day to come.', basis);
-  if (days < 0) return fact('day', 'The money came before the payment was created.', basis);
-  const when = days === 0 ? 'on the day' : days === 1 ? 'a day after' : `${days} days after`;
-  return fact('day', `The money came ${when} the payment was created.`, basis);
+  const isAhead = line.day > dateIn(timeZone, now);
+  return fact(
+    'day',
+    (say) => {
+      if (isAhead) return say`The bank books the money on a day to come.`;
+      if (days < 0) return say`The money came before the payment was created.`;
+      return days === 0
+        ? say`The money came on the day the payment was created.`
+        : say.count(
+            days,
+            'The money came a day after the payment was created.',
+            'The money came {n} days after the payment was created.',
+          );
+    },
+    (say) => `${dayInWords(line.day, say)}.`,
+  );
 }

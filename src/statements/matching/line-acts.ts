@@ -5,6 +5,7 @@ import { requireStanding } from '../../administrators/standing.ts';
 import { changeRow, type Facts } from '../../journal/record-row.ts';
 import type { Transaction } from '../../journal/transaction.ts';
 import { OperationalError } from '../../lib/errors.ts';
+import { phrase, type Sentence, spoken } from '../../lib/phrases.ts';
 import { textFault } from '../../lib/text.ts';
 import { asOf, isDecided, type Payment } from '../../payments/payment.ts';
 import { findPayment } from '../../payments/queries.ts';
@@ -36,7 +37,9 @@ export const IGNORE_REASON_MAXIMUM = 500;
 
 /** What is wrong with a reason for ignoring a line, or undefined. */
 export function ignoreReasonFault(reason: string): string | undefined {
-  return reason === '' ? 'Say why no payment is meant' : textFault(reason, IGNORE_REASON_MAXIMUM, true);
+  return reason === ''
+    ? phrase('Say why no payment is meant')
+    : textFault(reason, IGNORE_REASON_MAXIMUM, true);
 }
 
 /** A line and the payment that it is accepted for. `version` is the payment's as it was looked at. */
@@ -67,14 +70,15 @@ export async function acceptLine(
   const payment = await findPayment(transaction, payment_id);
   if (!payment) throw paymentNotFound();
   const isBack = isOutgoing(bankLine(line));
-  if (!line.booked || !(isBack || mayMatch(bankLine(line)))) refuse('The line is no credit that was booked.');
+  if (!line.booked || !(isBack || mayMatch(bankLine(line))))
+    refuse(phrase('The line is no credit that was booked.'));
   if (line.currency !== payment.currency)
-    refuse(`The line is in ${line.currency}, the payment in ${payment.currency}.`);
+    refuse((say) => say`The line is in ${line.currency}, the payment in ${payment.currency}.`);
   const { status } = asOf(payment, transaction.now);
   const same_as = isBack ? undefined : shownBy(line, { ...payment, status }, as);
   if (!isBack) await refuseOthersClaim(transaction, payment, principal);
   if (payment.version !== version)
-    throw new OperationalError('conflict', 'The payment has changed since you looked at it.');
+    throw new OperationalError('conflict', phrase('The payment has changed since you looked at it.'));
   const received = {
     amount_minor: line.amount_minor,
     received_on: line.day,
@@ -94,8 +98,8 @@ export async function acceptLine(
   return after;
 }
 
-function refuse(message: string): never {
-  throw new OperationalError('invalid_status', message);
+function refuse(message: string | Sentence): never {
+  throw new OperationalError('invalid_status', typeof message === 'string' ? message : spoken(message));
 }
 
 /** The `entry_version` of the act by hand whose money a credit shows; undefined if it is further money. Throws `invalid_status`. */
@@ -103,10 +107,11 @@ function shownBy(line: KeptLine, payment: Payment, as: LinePair['as']): number |
   const money = handMoneyOf(payment);
   const hand = handOf(bankLine(line), payment, money);
   const isWhole = payment.status === 'approved' && money.length === 0 && !mayComeAgain(payment);
-  if (payment.status === 'rejected' || isWhole) refuse(`The payment is ${payment.status} already.`);
+  if (payment.status === 'rejected' || isWhole)
+    refuse((say) => say`The payment is ${say.of(payment.status)} already.`);
   if (payment.status === 'approved') return (hand ?? money[0])?.entry_version;
   if (hand?.is === 'like' && as === undefined)
-    refuse('Money of this amount was recorded by hand: say whether the line shows the same money.');
+    refuse(phrase('Money of this amount was recorded by hand: say whether the line shows the same money.'));
   return as === 'besides' ? undefined : (hand ?? (as === 'same' ? money[0] : undefined))?.entry_version;
 }
 
@@ -238,7 +243,7 @@ export async function reopenLine(
   const line = await findLine(transaction, lineId);
   if (!line) throw lineNotFound();
   if (line.state !== 'matched' && line.state !== 'ignored')
-    throw new OperationalError('invalid_status', 'The line is neither matched nor ignored.');
+    throw new OperationalError('invalid_status', phrase('The line is neither matched nor ignored.'));
   await unmatch(transaction, principal, line, requestId);
   const open = { state: 'open', payment_id: null, note: null } as const;
   await writeLine(transaction, line, open, 'line.reopened', principal, requestId);
@@ -254,7 +259,7 @@ export async function unmatch(
   const payment = line.payment_id === null ? undefined : await findPayment(transaction, line.payment_id);
   if (!payment) return;
   if (isDecidedBy(payment, line))
-    refuse(`The payment is ${payment.status}: a decision cannot be taken back.`);
+    refuse((say) => say`The payment is ${say.of(payment.status)}: a decision cannot be taken back.`);
   const pair = { payment_id: payment.id, version: null };
   await tellPayment(transaction, principal, pair, line, 'unmatch', requestId);
 }
@@ -274,7 +279,10 @@ export async function openLine(transaction: Transaction, id: string): Promise<Ke
   const line = await findLine(transaction, id);
   if (!line) throw lineNotFound();
   if (line.state !== 'open')
-    throw new OperationalError('invalid_status', `The line is ${line.state} already.`);
+    throw new OperationalError(
+      'invalid_status',
+      spoken((say) => say`The line is ${say.of(line.state)} already.`),
+    );
   return line;
 }
 
@@ -290,5 +298,5 @@ export async function writeLine(
   const act = { actor, request_id };
   const columns = { ...written, updated_at: transaction.now };
   if (!(await changeRow(transaction, act, action, LINES, line, columns, facts)))
-    throw new OperationalError('conflict', 'The line was changed a moment ago. Look at it again.');
+    throw new OperationalError('conflict', phrase('The line was changed a moment ago. Look at it again.'));
 }

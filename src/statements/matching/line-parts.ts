@@ -7,6 +7,7 @@ import { recordNewRow } from '../../journal/record-row.ts';
 import type { Transaction } from '../../journal/transaction.ts';
 import { OperationalError } from '../../lib/errors.ts';
 import { timeOrderedId } from '../../lib/ids.ts';
+import { phrase } from '../../lib/phrases.ts';
 import type { Payment } from '../../payments/payment.ts';
 import { paymentNotFound } from '../../payments/transition.ts';
 import { holdPayment } from '../../review/queries.ts';
@@ -66,7 +67,10 @@ export async function acceptParts(
   const left = line.amount_minor - sumOf(found);
   const isOnce = new Set(found.map(({ payment_id }) => payment_id)).size === found.length;
   if (found.length === 0 || !isOnce || (left < 0 && charges === null))
-    throw new OperationalError('invalid_status', 'The payments do not come to the amount of the line.');
+    throw new OperationalError(
+      'invalid_status',
+      phrase('The payments do not come to the amount of the line.'),
+    );
   const facts = { parts: found.length };
   await writeLine(transaction, line, { state: 'split' }, 'line.split', principal, requestId, facts);
   const add = partsOf(transaction, principal, line, requestId);
@@ -114,7 +118,7 @@ export async function reopenParts(
   await requireStanding(transaction, principal, 'decide');
   const line = await findLine(transaction, lineId);
   if (!line) throw lineNotFound();
-  if (line.state !== 'split') throw new OperationalError('invalid_status', 'The line is not split.');
+  if (line.state !== 'split') throw new OperationalError('invalid_status', phrase('The line is not split.'));
   const parts = await partsOfLine(transaction, line);
   for (const part of parts.toSorted((a, b) => ((a.payment_id ?? '') < (b.payment_id ?? '') ? -1 : 1))) {
     await unmatch(transaction, principal, part, requestId);

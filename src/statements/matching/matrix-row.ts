@@ -4,7 +4,8 @@ import { type LineCase, MATRIX, type MatrixCell, type MatrixRow } from './matrix
 /** What is said of a cell. */
 export interface Judgement extends Omit<MatrixRow['gives'], 'adds'> {
   kind: LineCase;
-  says: string;
+  /** Its sentences, with `{name}` for their values. */
+  says: string[];
   act: string;
 }
 
@@ -28,6 +29,6 @@ export function rowOf(cell: MatrixCell): Judgement {
     ...{ kind, act, button, page },
     ...(isAsked && { button: 'match' as const, page: 'rest' as const }),
     level: isSure ? level : 'evidence',
-    says: [says, ...beside.map((one) => one.says)].join(' '),
+    says: [says, ...beside.map((one) => one.says)],
   };
 }

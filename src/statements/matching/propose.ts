@@ -91,7 +91,11 @@ function withAlike(pairs: readonly Pair[]): Pair[] {
   const count = alike.length === 2 ? 'Two' : alike.length;
   return pairs.map((pair) =>
     alike.includes(pair)
-      ? { ...pair, cell: { ...pair.cell, beside: 'alike' }, values: { ...pair.values, count } }
+      ? {
+          ...pair,
+          cell: { ...pair.cell, beside: 'alike' },
+          values: { ...pair.values, count: () => String(count) },
+        }
       : pair,
   );
 }

@@ -1,4 +1,5 @@
 // What the form of a CSV preview sends: the file itself, packed, and how the bookkeeper says it is read.
+
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import type { CsvSeen, ReadOptions } from '#bank-statements';
@@ -14,7 +15,9 @@ import {
   FILE_BYTES_MAXIMUM,
   type PartialLayout,
 } from '#bank-statements';
+import type { SelectChoices } from '../../administrators/pages/filters.ts';
 import { OperationalError } from '../../lib/errors.ts';
+import { phrase, type Say, spoken } from '../../lib/phrases.ts';
 
 /** A file of the form, or one that was looked at and comes again. */
 export interface Upload {
@@ -32,6 +35,10 @@ const unpacking = promisify(gunzip);
 /** The name of a field about file `index`. */
 export const csvField = (index: number, what: string): string => `csv-${index}-${what}`;
 
+/** The choices of a bookkeeper, each with what it is called. */
+export const wordsOf = (say: Say, words: Readonly<Record<string, string>>): SelectChoices =>
+  Object.entries(words).map(([value, label]) => [value, say.of(label)]);
+
 /** A file as a hidden field holds it: the preview keeps nothing on the server. */
 export async function packed(bytes: Uint8Array): Promise<string> {
   return (await packing(bytes)).toString('base64');
@@ -44,7 +51,7 @@ export async function lookedAt(form: URLSearchParams): Promise<Upload[]> {
   if (form.has(csvField(FILES_MAXIMUM, 'name')))
     throw new OperationalError(
       'validation_failed',
-      `At most ${FILES_MAXIMUM} files are taken at once. Import fewer.`,
+      spoken((say) => say`At most ${FILES_MAXIMUM} files are taken at once. Import fewer.`),
     );
   for (let index = 0; index < FILES_MAXIMUM; index++) {
     const name = form.get(csvField(index, 'name'));
@@ -55,7 +62,7 @@ export async function lookedAt(form: URLSearchParams): Promise<Upload[]> {
     }).catch(() => {
       throw new OperationalError(
         'validation_failed',
-        'The file cannot be read from the form. Choose it again.',
+        phrase('The file cannot be read from the form. Choose it again.'),
       );
     });
     left -= bytes.length;

@@ -21,7 +21,7 @@ import { records } from '../../web/markup/table.ts';
 import type { ReadFile } from '../read-beside.ts';
 import type { ToldLines } from '../told-lines.ts';
 import type { StatementContext } from './context.ts';
-import { csvField, type Upload } from './csv-form.ts';
+import { csvField, type Upload, wordsOf } from './csv-form.ts';
 
 /** A CSV file that is to be looked at. */
 export interface CsvPreview extends Upload {
@@ -76,8 +76,9 @@ function previewOf(context: StatementContext, preview: CsvPreview, index: number
   const none = seen.questions.length > 0 ? say`Choose` : say`The file does not need it`;
   const choice = (key: CsvChoice) => {
     const [id, chosen] = [field(key), seen.layout[key]];
-    const words = Object.entries(CSV_CHOICES[key]);
+    const words = wordsOf(say, CSV_CHOICES[key]);
     return filterChoice(
+      say,
       id,
       say.of(LABELS[key]),
       words,
@@ -148,7 +149,7 @@ function accountChoice(
     }),
   );
   const chosen = preview.said?.account;
-  return filterChoice(id, say`Account`, accounts, chosen, faults[id], id, say`Choose`);
+  return filterChoice(say, id, say`Account`, accounts, chosen, faults[id], id, say`Choose`);
 }
 
 /** A row for each column: its name, what stands in it, and what it holds. */
@@ -183,7 +184,8 @@ ${fault && html`<p class="error">${fault}</p>`}${records<(typeof rows)[number]>(
 
 function roleSelect({ say }: StatementContext, id: string, column: string, role: string | undefined): Html {
   const options = (Object.entries(CSV_ROLES) as [CsvRole, string][]).map(
-    ([value, label]) => html`<option${attributes({ value, selected: value === role })}>${label}</option>`,
+    ([value, label]) =>
+      html`<option${attributes({ value, selected: value === role })}>${say.of(label)}</option>`,
   );
   return html`<select${attributes({ name: id, 'aria-label': say`What ${column} holds` })}><option value="">${say`Not read`}</option>${options}</select>`;
 }
@@ -194,9 +196,10 @@ function statusChoices({ say }: StatementContext, preview: CsvPreview, index: nu
   const words = questions.find(({ key }) => key === 'status')?.words ?? [];
   const fields = [...new Set([...words, ...Object.keys(layout.statuses ?? {})])].map((word, place) => {
     const id = csvField(index, place === 0 ? 'status' : `status-${place}`);
-    const options = Object.entries(CSV_STATUSES);
+    const options = wordsOf(say, CSV_STATUSES);
     const name = csvField(index, `status-${word}`);
     return filterChoice(
+      say,
       name,
       say`“${word}” means`,
       options,
@@ -212,7 +215,7 @@ function statusChoices({ say }: StatementContext, preview: CsvPreview, index: nu
 function encodingChoice({ say }: StatementContext, { said }: CsvPreview, index: number): Html {
   const id = csvField(index, 'encoding');
   const options = ENCODINGS.map((one) => [one, one] as const);
-  return filterChoice(id, say`Encoding`, options, said?.encoding, undefined, id, say`Recognise it`);
+  return filterChoice(say, id, say`Encoding`, options, said?.encoding, undefined, id, say`Recognise it`);
 }
 
 /** Sums, and the first, last and largest line: what shows at a glance that something is read wrongly. */
@@ -231,7 +234,7 @@ function lineTable({ money, say }: StatementContext, statement: Statement, told:
   return html`<p>${say.count(lines, '{n} line', '{n} lines')}${pending > 0 && `, ${say`${pending} pending`}`}: ${say.html`money in ${sum(creditMinor)}, money out ${sum(debitMinor)}`}${closingText}.</p>
 ${records<(typeof shown)[number]>(
   [
-    [say`Line`, ({ what }) => what],
+    [say`Line`, ({ what }) => what.split(', ').map(say.of).join(', ')],
     [say`Day`, ({ line }) => day(line)],
     [say`Amount`, ({ line }) => amount(line), 'number'],
     [say`Other side`, ({ line: { counterparty } }) => said(counterparty.name ?? counterparty.account ?? '–')],
@@ -246,7 +249,7 @@ function faultList({ say }: StatementContext, { statements }: ReadStatements): H
   if (faults.length === 0) return false;
   const shown = faults.slice(0, FAULTS_SHOWN);
   return notice(
-    html`<ul>${shown.map(({ line, text }) => html`<li>${line > 0 && `${say`Line ${line}:`} `}${text}</li>\n`)}</ul>
+    html`<ul>${shown.map(({ line, text }) => html`<li>${line > 0 && `${say`Line ${line}:`} `}<span lang="en">${text}</span></li>\n`)}</ul>
 ${faults.length > shown.length && html`<p>${say`${faults.length - shown.length} more.`}</p>`}`,
     'warn',
   );

@@ -1,9 +1,11 @@
 // One line of a statement: what the bank wrote, the payments that it may be for and why, and what is done with it.
+
 import { may } from '../../administrators/administrator.ts';
 import { type Faults, field, literal, rows, said } from '../../administrators/pages/parts.ts';
 import type { Outcome } from '../../administrators/pages/route.ts';
 import { OperationalError } from '../../lib/errors.ts';
 import { type Html, hidden, html } from '../../lib/html.ts';
+import { phrase } from '../../lib/phrases.ts';
 import { trimmedText } from '../../lib/text.ts';
 import { addressOfLine, addressOfPayment, heading } from '../../review/pages/panel.ts';
 import { customerName } from '../../review/pages/particulars.ts';
@@ -118,7 +120,8 @@ function proposalCard(
   deciding: false | Deciding,
 ): Html {
   const { say } = context;
-  const { payment, sentence, act, facts } = proposal;
+  const { payment } = proposal;
+  const { sentence, act, facts } = proposal.said(say);
   return html`<div class="block">
 <p>${levelStamp(context, proposal)}</p>
 ${heading(context, payment, 'h2')}
@@ -261,7 +264,10 @@ export async function takeApproval(context: StatementContext): Promise<Outcome> 
   const proposals = await proposalsFor(context, line);
   const place = proposals.findIndex(({ payment }) => payment.id === pair.payment_id);
   if (place < 0 && line.state === 'open')
-    throw new OperationalError('conflict', 'The payment is not proposed any more. Look at the line again.');
+    throw new OperationalError(
+      'conflict',
+      phrase('The payment is not proposed any more. Look at the line again.'),
+    );
   const parsed = parseApproval({ note: form.get('note') ?? undefined });
   const isOdd = proposals[place]?.button !== 'approve';
   const missing = isOdd && 'value' in parsed && parsed.value.note === null;
@@ -282,7 +288,7 @@ export async function takeIgnore(context: StatementContext): Promise<Outcome> {
   const { journal, principal, request, form } = context;
   const reason = trimmedText(form.get('reason') ?? '');
   const fault = ignoreReasonFault(reason);
-  if (fault) return linePage(context, { reason: fault });
+  if (fault) return linePage(context, { reason: context.say.of(fault) });
   const line = await lineNamed(context);
   await journal.commit(async (transaction) => {
     if (form.get('always') === 'yes') await makeRule(transaction, principal, line, reason, request.id);

@@ -85,6 +85,7 @@ ${
 ${pager(
   from > 0 && [say`First`, address(STATEMENTS_PATH)],
   from + SHOWN < all.length && [say`Next`, address(STATEMENTS_PATH, { after: shown.at(-1)!.line.id })],
+  say`Pages`,
 )}`;
 }
 
@@ -114,7 +115,7 @@ async function openTable(
       [
         say`What differs`,
         ({ proposals: [best] }) =>
-          best && best.level !== 'certain' ? html`<span>${best.sentence}</span>` : '–',
+          best && best.level !== 'certain' ? html`<span>${best.said(say).sentence}</span>` : '–',
       ],
     ],
     shown,
@@ -168,6 +169,7 @@ export async function otherList(
 ${pager(
   after !== undefined && [say`First`, address(STATEMENTS_PATH, { state })],
   found.length > SHOWN && [say`Next`, address(STATEMENTS_PATH, { state, after: shown.at(-1)!.id })],
+  say`Pages`,
 )}`;
 }
 

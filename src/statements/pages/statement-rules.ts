@@ -1,6 +1,6 @@
 // The rules of the bookkeeper's own in the console: each with what it ignores and why, and a button that ends it.
 import { may } from '../../administrators/administrator.ts';
-import { literal, said } from '../../administrators/pages/parts.ts';
+import { emptyState, literal, said } from '../../administrators/pages/parts.ts';
 import type { Outcome } from '../../administrators/pages/route.ts';
 import { type Html, html } from '../../lib/html.ts';
 import { records } from '../../web/markup/table.ts';
@@ -35,7 +35,7 @@ export async function rulesPage(context: StatementContext): Promise<Outcome> {
 <p class="muted">${say`Lines of these names and accounts are ignored when they come in, unless they carry the reference of a payment. A rule is made on the page of a line. What it ignored stays ignored when it ends.`}</p>
 ${
   rules.length === 0
-    ? html`<div class="empty"><p>${say`There are no rules.`}</p></div>`
+    ? emptyState('bank', say`There are no rules.`)
     : records<KeptRule>(
         [
           [say`Money`, ({ direction }) => (direction === 'credit' ? say`From` : say`To`)],

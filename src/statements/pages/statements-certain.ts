@@ -122,7 +122,7 @@ function leftTable(context: StatementContext, left: readonly LeftLine[]): Html {
         ({ line_id }) => html`<a href="${addressOfLine(context, line_id)}">${say`The line`}</a>`,
       ],
       [say`Payment`, ({ payment_id }) => literal(payment_id)],
-      [say`Why`, ({ why }) => html`<span>${why}</span>`],
+      [say`Why`, ({ why }) => html`<span>${why(say)}</span>`],
     ],
     left,
   );

@@ -30,6 +30,7 @@ const SEPARATOR_LABELS: Record<Separator, string> = {
 /** The choice of what separates the cells for a spreadsheet. */
 export const separatorChoice = ({ say }: StatementContext): Html =>
   filterChoice(
+    say,
     'separator',
     say`For a spreadsheet, separated by`,
     [
@@ -50,6 +51,7 @@ export async function exportPage(context: StatementContext): Promise<Outcome> {
 <p>${say`Every line with its result: its payment, who decided and when, or why it is ignored. A debit has a negative amount. Separated by semicolons, amounts have a decimal comma.`}</p>
 <form class="narrow" method="get" action="${address(`${STATEMENTS_PATH}/lines.csv`)}">
 ${filterChoice(
+  say,
   'account',
   say`Account`,
   accounts.map((one) => [one, one] as const),

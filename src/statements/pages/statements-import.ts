@@ -98,7 +98,9 @@ ${faults.length > shown.length && html`<p>${say`${faults.length - shown.length} 
       html`<p><strong>${say.html`${literal(file)} was not imported.`}</strong></p>${wrong}`,
       'warn',
     );
-  const lines = imported.map((one) => html`<p>${literal(one.account)}: ${importedText(one)}.</p>`);
+  const lines = imported.map(
+    (one) => html`<p>${literal(one.account)}: ${importedText(one, context.say)}.</p>`,
+  );
   return notice(
     html`<p><strong>${literal(file)}</strong></p>${lines}${wrong}${notesShown(context, notes)}`,
     faults.length > 0 ? 'warn' : 'status',
@@ -107,7 +109,8 @@ ${faults.length > shown.length && html`<p>${say`${faults.length - shown.length} 
 
 const faultItems = ({ say }: StatementContext, faults: readonly FileFault[]): Html =>
   html`<ul>${faults.map(
-    ({ line, text }) => html`<li>${line > 0 && `${say`Line ${line}:`} `}${text}</li>\n`,
+    ({ line, text }) =>
+      html`<li>${line > 0 && `${say`Line ${line}:`} `}<span lang="en">${text}</span></li>\n`,
   )}</ul>`;
 
 function notesShown(context: StatementContext, notes: readonly FileFault[]): Html | false {

@@ -21,6 +21,7 @@ import { importedText } from '../import.ts';
 import { importFile } from '../import-file.ts';
 import { type PastedRow, readPasted } from '../pasted.ts';
 import type { StatementContext } from './context.ts';
+import { wordsOf } from './csv-form.ts';
 import { dayOn, lineAmount, STATEMENTS_PATH } from './statement-lists.ts';
 
 export const PASTE_PATH = `${STATEMENTS_PATH}/paste`;
@@ -61,9 +62,10 @@ export function pastePage(context: StatementContext, { faults = {}, list, told }
   const options = [...accounts].map(([value, { label }]) => [value, label] as const);
   const marks = (name: 'dates' | 'decimal', label: string) =>
     filterChoice(
+      say,
       name,
       label,
-      Object.entries(CSV_CHOICES[name]),
+      wordsOf(say, CSV_CHOICES[name]),
       typed(context, name) || undefined,
       undefined,
       name,
@@ -106,7 +108,7 @@ function readRows(context: StatementContext, { rows, known }: ReadList): Html {
     notice(
       html`<p><strong>${say`${wrong.length} of ${rows.length} rows were not understood.`}</strong>
 ${say`Correct them below: these rows are left out.`}</p>
-<ul>${wrong.map(({ at, written, fault }) => html`<li>${say.html`Row ${at}, ${said(written.slice(0, 140))}: ${fault}`}</li>\n`)}</ul>`,
+<ul>${wrong.map(({ at, written, fault }) => html`<li>${say.html`Row ${at}, ${said(written.slice(0, 140))}: ${html`<span lang="en">${fault}</span>`}`}</li>\n`)}</ul>`,
       'warn',
     )
   }${
@@ -175,6 +177,6 @@ export async function takeList(context: StatementContext): Promise<Outcome> {
     if (again !== undefined && known.has(line.fingerprint)) line.fingerprint += `~${again}`;
   const [imported] = (await importFile(journal, checked, act, { ...options, dryRun: false }))!;
   const link = html`<a class="primary" href="${context.address(STATEMENTS_PATH)}" autofocus>${say`See the lines`}</a>`;
-  const done = notice(html`<p>${literal(own)}: ${importedText(imported!)}.</p>`);
+  const done = notice(html`<p>${literal(own)}: ${importedText(imported!, say)}.</p>`);
   return pastePage(context, { told: html`${done}<p>${link}</p>` });
 }

@@ -52,6 +52,7 @@ export async function reportPage(context: StatementContext): Promise<Outcome> {
   const faults = faultsOf(context, { from, to });
   const isAsked = money !== undefined && from && to && Object.keys(faults).length === 0;
   const fields = html`${filterChoice(
+    say,
     'account',
     say`Account`,
     [...accounts.keys()].map((name) => [name, name] as const),
@@ -95,7 +96,7 @@ async function report(context: StatementContext, period: Period): Promise<Html> 
   const made = `${context.principal.name}, ${context.moment(context.now)}`;
   return html`<section class="block" aria-labelledby="sums-heading">
 <h2 id="sums-heading">${literal(account)} ${currency}, ${say`${dayInWords(from, say)} to ${dayInWords(to, say)}`}</h2>
-${notice(html`<p>${balanceSentence(period)}</p>`, closing !== undefined && bank !== undefined && closing !== bank ? 'warn' : 'status')}
+${notice(html`<p>${balanceSentence(say, period)}</p>`, closing !== undefined && bank !== undefined && closing !== bank ? 'warn' : 'status')}
 ${rows(sumsOf(context, period))}
 <p class="muted">${say`Created by ${made}.`}</p>
 </section>
@@ -231,7 +232,7 @@ export async function downloadReport(context: StatementContext, format: ExportFo
   if (!money || !from || !to)
     throw new OperationalError(
       'validation_failed',
-      'A report needs an account with its currency, and the days from and to.',
+      phrase('A report needs an account with its currency, and the days from and to.'),
     );
   const period = await periodOf(context.database, money, from, to);
   return {

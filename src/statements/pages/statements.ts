@@ -2,7 +2,7 @@
 
 import { may } from '../../administrators/administrator.ts';
 import { askedOf, filterBar, filterChoice, findField } from '../../administrators/pages/filters.ts';
-import { type Faults, hasFaults, literal } from '../../administrators/pages/parts.ts';
+import { emptyState, type Faults, hasFaults, literal } from '../../administrators/pages/parts.ts';
 import type { Outcome } from '../../administrators/pages/route.ts';
 import { type Html, html } from '../../lib/html.ts';
 import { records } from '../../web/markup/table.ts';
@@ -53,7 +53,7 @@ export async function statementsPage(
   }</p>
 ${
   sums.length === 0
-    ? html`<div class="empty"><p>${say`No statement has been imported yet.`}</p></div>`
+    ? emptyState('bank', say`No statement has been imported yet.`)
     : html`${sumTable(context, sums)}
 <section class="block" aria-labelledby="lines-heading"><h2 id="lines-heading">${heading}</h2>
 ${searchForm(context, asked.q)}
@@ -67,7 +67,7 @@ function stateForm(context: StatementContext, state: LineState): Html {
   const { say } = context;
   const states = LINE_STATES.map((one) => [one, say.of(STATE_NAMES[one])] as const);
   return filterBar(context, STATEMENTS_PATH, state === 'open' ? {} : { state }, {
-    fields: filterChoice('state', say`Lines`, states, state),
+    fields: filterChoice(say, 'state', say`Lines`, states, state),
     button: say`Show`,
   });
 }

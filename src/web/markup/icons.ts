@@ -37,6 +37,8 @@ const SYMBOLS = {
   search: html`<circle cx="10.5" cy="10.5" r="6.5"/><path d="m15.5 15.5 5 5"/>`,
   tick: drawn('m5 13 4 4 10-11'),
   warning: drawn('M12 4 2.5 20h19zM12 10v4m0 3v.1'),
+  mark: drawn('M12 7v6m0 4v.1'),
+  back: drawn('m14 6-6 6 6 6'),
   up: drawn('m6 15 6-6 6 6'),
   down: drawn('m6 9 6 6 6-6'),
 } as const satisfies Record<string, Html>;

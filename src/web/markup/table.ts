@@ -32,7 +32,7 @@ ${rows.map((row) => html`<tr${attributes({ id: idOf?.(row) })}>${cellsOf(row)}</
 type PageLink = readonly [text: string, to: string] | false;
 
 /** The links to the pages before and behind this one of a list that is called `label`; null if there are none. */
-export function pager(before: PageLink, behind: PageLink, label = 'Pages'): Html | null {
+export function pager(before: PageLink, behind: PageLink, label: string): Html | null {
   if (!before && !behind) return null;
   const link = (rel: string, [text, to]: readonly [string, string]) =>
     html`<a${attributes({ href: to, rel })}>${text}</a> `;

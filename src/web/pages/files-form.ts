@@ -1,6 +1,8 @@
 // Forms with files, as browsers send them (RFC 7578): read whole, their fields and their files apart.
+
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { OperationalError } from '../../lib/errors.ts';
+import { phrase } from '../../lib/phrases.ts';
 
 /** The fields of a form, and the files that came with it. */
 export class FilesForm extends URLSearchParams {
@@ -20,7 +22,7 @@ export function readFilesForms(scope: FastifyInstance, bodyLimit: number): void 
     async (request: FastifyRequest, body: Buffer) => {
       const headers = { 'content-type': request.headers['content-type']! };
       const form = await new Response(body, { headers }).formData().catch(() => {
-        throw new OperationalError('bad_request', 'The form with files cannot be read.');
+        throw new OperationalError('bad_request', phrase('The form with files cannot be read.'));
       });
       const all = [...form];
       const fields = all.flatMap(([name, value]) =>

@@ -1,9 +1,11 @@
 // Reads forms that browsers send, and tells them from those of other sites.
+
 import { isUtf8 } from 'node:buffer';
 import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { OperationalError } from '../../lib/errors.ts';
+import { phrase } from '../../lib/phrases.ts';
 import { hmac, isSame } from '../../lib/secrets.ts';
 
 export const FORM_TYPE = 'application/x-www-form-urlencoded';
@@ -16,7 +18,7 @@ const FORM_BYTES = 16 * 1024;
 export function readForms(scope: FastifyInstance, bodyLimit = FORM_BYTES): void {
   scope.addContentTypeParser(FORM_TYPE, { parseAs: 'buffer', bodyLimit }, (_request, body: Buffer, done) => {
     if (isUtf8(body)) done(null, new URLSearchParams(body.toString()));
-    else done(new OperationalError('bad_request', 'The form is not UTF-8.'));
+    else done(new OperationalError('bad_request', phrase('The form is not UTF-8.')));
   });
 }
 

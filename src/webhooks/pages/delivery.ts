@@ -57,7 +57,7 @@ function attemptTable(context: WebhookContext, attempts: readonly AttemptMade[])
     [
       [say`Attempt`, ({ number }) => number],
       [say`Time`, ({ at }) => moment(context, at)],
-      [say`Result`, ({ reason }) => html`<span>${reason}</span>`],
+      [say`Result`, ({ reason }) => html`<span lang="en">${reason}</span>`],
       [
         say`Answer of the server`,
         ({ reply }) =>

@@ -1,7 +1,7 @@
 // Webhook endpoints of all merchants, and one of them: whether its server answers, what was sent, and what came of it.
 import { actLinks } from '../../administrators/pages/act-pages.ts';
 import { askedOf, filterBar, filterChoice } from '../../administrators/pages/filters.ts';
-import { literal, moment, notice, rows, said } from '../../administrators/pages/parts.ts';
+import { emptyState, literal, moment, notice, rows, said } from '../../administrators/pages/parts.ts';
 import type { Outcome, Shown } from '../../administrators/pages/route.ts';
 import { OperationalError } from '../../lib/errors.ts';
 import { type Html, html } from '../../lib/html.ts';
@@ -77,12 +77,16 @@ export async function webhooksPage(context: WebhookContext): Promise<Shown> {
 <h1>${say`Webhooks`}</h1>
 ${
   lines.length === 0
-    ? html`<div class="empty"><p>${merchant ? say`This merchant has no webhook endpoints.` : say`There are no webhook endpoints.`}</p></div>`
+    ? emptyState(
+        'hook',
+        merchant ? say`This merchant has no webhook endpoints.` : say`There are no webhook endpoints.`,
+      )
     : endpointTable(context, lines)
 }
 ${pager(
   asked.after !== undefined && [say`First`, address(WEBHOOKS, { merchant })],
   rest.length > ENDPOINTS_SHOWN && [say`Next`, address(WEBHOOKS, { merchant, after: shown.at(-1)!.id })],
+  say`Pages`,
 )}
 <p class="muted">${say.html`Merchants add endpoints by the API: ${html`<code>POST /v1/webhook_endpoints</code>`}.`}</p>`;
   return { title: say`Webhooks`, content, place: '/merchants' };
@@ -145,13 +149,14 @@ ${facts(context, endpoint)}
 ${links.length > 0 && html`<p class="actions">${links}</p>`}
 <section class="block" aria-labelledby="deliveries-heading"><h2 id="deliveries-heading">${say`Deliveries`}</h2>
 ${filterBar(context, path, asked.status === undefined ? {} : { status: asked.status }, {
-  fields: filterChoice('status', say`State`, states, asked.status, faults.status),
+  fields: filterChoice(say, 'status', say`State`, states, asked.status, faults.status),
   button: say`Show`,
 })}
 ${shown.length === 0 ? html`<p>${status ? say`There are no deliveries in this state.` : say`There are no deliveries.`}</p>` : deliveryTable(context, shown)}
 ${pager(
   asked.before !== undefined && [say`Newest`, address(path, { status })],
   found.length > DELIVERIES_SHOWN && [say`Older`, address(path, { status, before: shown.at(-1)!.id })],
+  say`Pages`,
 )}
 <p class="muted">${say`Deliveries are kept for ${DELIVERIES_KEPT_MS / DAY_MS} days.`}</p>
 </section>`;

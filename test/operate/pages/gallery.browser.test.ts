@@ -8,7 +8,8 @@ import { consoleStylesheet } from '../../../src/web/markup/assets.ts';
 import { faultsEveryWay, unroll } from '../../support/axe.ts';
 import { AXE, startChromium } from '../../support/chromium.ts';
 import { strictly } from '../../support/markup.ts';
-import { CONTEXT, type Gallery, GROUPS, startGallery } from './gallery.ts';
+import { englishIn } from '../../support/phrases.ts';
+import { CONTEXT, type Gallery, GROUPS, startGallery, WRITTEN } from './gallery.ts';
 
 /** The least height of a control with a mouse; fingers get 44 (ux, section 4.1). */
 const CONTROL_PX = 36;
@@ -121,10 +122,14 @@ describe('every page and state', { concurrency: 2 }, () => {
       const all: Record<string, string[]> = {};
       for (const scene of gallery.groups[group]) {
         said.length = 0;
-        const { status, text } = await gallery.show(page, scene);
+        const { status, text, german } = await gallery.show(page, scene);
         const faults = said.filter((one) => !/^Failed to load resource: .* status of [45]\d\d/.test(one));
         if (status !== (scene.status ?? 200)) faults.push(`answered ${status}`);
         faults.push(...strictly(text.replaceAll(/<\/?noscript>/g, '')).faults, ...(await untoldFaults(page)));
+        if (german !== undefined) {
+          if (!german.includes('<html lang="de"')) faults.push('is not in German where that is asked for');
+          faults.push(...englishIn(german, WRITTEN).map((one) => `says in German: ${one}`));
+        }
         const bytes = weight(text) + ASSETS;
         if (bytes > PAGE_BYTES) faults.push(`weighs ${bytes} bytes`);
         if (text.includes('id="errors"') !== (await page.title()).startsWith('Error: '))

@@ -1,7 +1,7 @@
 // Every page and state of the console as a browser shows it: whatever looks at all of them goes through this one list.
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
-import type { BrowserContextOptions, Page } from 'playwright-core';
+import type { BrowserContextOptions, Page, Response } from 'playwright-core';
 import { createAdministrator } from '../../../src/administrators/manage.ts';
 import { BackgroundVerification } from '../../../src/journal/background-verification.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/lib/time.ts';
@@ -50,7 +50,7 @@ export const GROUPS = ['queue', 'records', 'payment', 'doors', 'decisions', 'acc
 export interface Gallery {
   groups: Record<(typeof GROUPS)[number], Scene[]>;
   /** Opens a scene: as whoever looks, from the address on. */
-  show(page: Page, scene: Scene): Promise<{ status: number; text: string }>;
+  show(page: Page, scene: Scene): Promise<{ status: number; text: string; german: string | undefined }>;
   close(): Promise<void>;
 }
 
@@ -59,6 +59,12 @@ export const CONTEXT: BrowserContextOptions = { reducedMotion: 'reduce' };
 
 const LONG_NAME =
   'The Northern Brothers’ Musical Instruments, Sheet Music & Repairs Company of Aberdeenshire';
+/** What people wrote in English that stands within sentences of ours. */
+export const WRITTEN = [
+  LONG_NAME,
+  'Edited by hand on 20 November, incident 7; agreed with the shop',
+  'The laptop with the rather long name that stands in the back',
+];
 /** A short name, a long one, one that is read from the right, and one with a single long word. */
 const NAMES: Record<OfferName, string> = {
   all: 'Donaudampfschifffahrtsgesellschaftsfahrkartenverkauf',
@@ -120,10 +126,24 @@ export async function startGallery(): Promise<Gallery> {
       await steps?.(page);
       await page.waitForLoadState();
       page.off('response', follow);
-      return { status: last.status(), text: await last.text() };
+      return { status: last.status(), text: await last.text(), german: await germanOf(page, last) };
     },
     close: () => open.disposeAsync(),
   };
+}
+
+/** The same page in German; undefined if asking for it again would do something again, or send files again. */
+async function germanOf(page: Page, shown: Response): Promise<string | undefined> {
+  const request = shown.request();
+  const isForm = request.method() === 'POST';
+  const headers: Record<string, string> = { ...(await request.allHeaders()), 'accept-language': 'de' };
+  if (isForm && (shown.status() !== 422 || /multipart/.test(headers['content-type']!))) return undefined;
+  const data = request.postDataBuffer();
+  const answer = await page.request.fetch(request.url(), {
+    ...{ method: request.method(), headers, maxRedirects: 0 },
+    ...(isForm && data && { data }),
+  });
+  return answer.text();
 }
 
 interface Stage {
@@ -404,6 +424,18 @@ function account({ ana, anaAccount, olga }: Stage): Scene[] {
     { name: 'account, done', path: '/account?done=totp', who: ana },
     { name: 'account, an auditor', path: '/account', who: olga },
     { name: 'keys', path: '/account', who: ana, steps: (page) => page.keyboard.press('?') },
+    { name: 'help', path: '/help', who: olga },
+    { name: 'letters', path: '/account/letters', who: ana },
+    {
+      name: 'letters, chosen wrongly',
+      path: '/account/letters',
+      who: ana,
+      status: 422,
+      steps: async (page) => {
+        await page.fill('#hour', 'noon');
+        await press('Save')(page);
+      },
+    },
     ...formOf('password', '/account/password', /^Change/),
     ...formOf('authenticator', '/account/authenticator', /^Use this app/),
     ...formOf('new recovery codes', '/account/recovery-codes', /^Create/),
@@ -728,6 +760,10 @@ function records(
       status: 500,
       before: newest({ is: 'verified', at: now() } as unknown as BackgroundVerification['newest']),
     },
+    { name: 'mail', path: '/mail', who: ana },
+    { name: 'mail, about a payment', path: `/mail?about=${ids.pending}`, who: ana },
+    { name: 'mail, a test letter', path: '/mail', who: ana, steps: press(/^Send a letter to/) },
+    { name: 'mail, none', path: '/mail?about=nothing', who: olga },
     { name: 'merchants', path: '/merchants', who: ana, before: newest(undefined) },
     { name: 'merchant, active', path: '/merchants/mer_transfer', who: ana },
     { name: 'merchant, an auditor', path: '/merchants/mer_all', who: olga },

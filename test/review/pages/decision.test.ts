@@ -47,7 +47,7 @@ test('A rejection wants a reason; what was typed stays, and every fault is told 
   assert.ok(wrong.text.indexOf('id="errors"') < wrong.text.indexOf('<h1>'));
   for (const [field, text] of [
     ['reason', 'Choose a reason'],
-    ['message', 'Message to the customer must be at most 500 characters'],
+    ['message', 'Message to the customer must be 500 characters or fewer'],
   ] as const) {
     assert.equal(wrong.text.split(`>${text}<`).length - 1, 2, text);
     assert.match(wrong.text, new RegExp(`aria-describedby="[^"]*\\b${field}-error"`));

@@ -102,7 +102,7 @@ test('What is missing or wrong is told at its field, and what was typed stays.',
   for (const words of [
     'Amount must be a number like 49.90',
     'Day must not be a day in the future',
-    'Bank reference must be at most 140 characters',
+    'Bank reference must be 140 characters or fewer',
   ])
     assert.equal(wrong.text.split(`>${words}<`).length - 1, 2, words);
   assert.match(wrong.text, /value="ten"[\s\S]*value="2999-01-01"/);

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { readStatements } from '#bank-statements';
 import type { Transaction } from '../../../src/journal/transaction.ts';
+import { ENGLISH } from '../../../src/lib/phrases.ts';
 import {
   creditorReference,
   shortReference,
@@ -553,7 +554,7 @@ for (const engine of ENGINES) {
         decisions.map(({ payment, outcome }) => [payment.id, outcome]),
         [[paid[0]!.id, 'approved']],
       );
-      const why = (i: number) => left.find(({ payment_id }) => payment_id === paid[i]!.id)?.why;
+      const why = (i: number) => left.find(({ payment_id }) => payment_id === paid[i]!.id)?.why(ENGLISH);
       assert.deepEqual(
         [why(1), why(2), why(3)],
         [

@@ -266,7 +266,8 @@ async function clear(some: readonly Made[]): Promise<void> {
     const proposal = proposals.find(({ payment_id }) => payment_id === id);
     const { kind, level, says } = rowOf(cell);
     assert.equal(proposal?.case, kind, JSON.stringify(cell));
-    for (const words of says.split(/\{\w+\}/)) assert.ok(proposal.sentence.includes(words), says);
+    for (const words of says.flatMap((one) => one.split(/\{\w+\}/)))
+      assert.ok(proposal.sentence.includes(words), words);
     const said = proposal.sentence.split(/(?<=\w\.) /);
     assert.equal(new Set(said).size, said.length, `said twice: ${proposal.sentence}`);
     if (level !== 'evidence') assert.equal(proposal?.level, level, JSON.stringify(cell));

@@ -208,7 +208,10 @@ function hold({ cell, line }: Made, proposal: Proposal | undefined): void {
   const strong = cell.by === 'whole' || (cell.amount === 'exact' && cell.by !== 'amount');
   const level = row.level === 'evidence' ? (strong ? 'likely' : 'possible') : row.level;
   assert.deepEqual([proposal.case, proposal.level, proposal.button], [row.kind, level, row.button], name);
-  const pattern = row.says.replaceAll(/[.*+?^$()[\]\\|]/g, '\\$&').replaceAll(/\{\w+\}/g, '.+?');
+  const pattern = row.says
+    .join(' ')
+    .replaceAll(/[.*+?^$()[\]\\|]/g, '\\$&')
+    .replaceAll(/\{\w+\}/g, '.+?');
   assert.match(proposal.sentence, new RegExp(`^${pattern}$`), name);
   const all = `${proposal.sentence} ${proposal.act}`;
   assert.doesNotMatch(all, /\{|undefined|NaN/, name);
