@@ -28,7 +28,6 @@ export const CONSOLE_PICTURES: readonly ConsolePicture[] = [
     name: 'queue',
     width: WIDE,
     path: () => '/queue',
-    act: (page) => page.getByText('Filters', { exact: true }).click(),
   },
   { name: 'facts', width: WIDE, height: 1000, path: ({ ids }) => `/queue?open=${ids.mismatch}` },
   {

@@ -108,6 +108,14 @@ function nameOf(say: Say, actor: string, { merchant_name }: Payment, names: Name
 const takenBack = (say: Say, who: string, facts: Facts): string =>
   say`${who} took back that it was matched with ${lineIn(say, facts)}.`;
 
+/** Ways to pay within a sentence; one of the configuration by its id. */
+const WAYS: Readonly<Record<string, string>> = {
+  bank_transfer: phrase('bank transfer'),
+  details: phrase('contact details'),
+  test_card: phrase('test card'),
+};
+const wayIn = (say: Say, { method }: Facts) => say.of(WAYS[String(method)] ?? String(method));
+
 /** What was done, with the actor's name `who`. */
 function sentenceOf(
   say: Say,
@@ -123,7 +131,7 @@ function sentenceOf(
     case 'payment.requires_review':
       return typeof facts.received_minor === 'number'
         ? recorded(say, who, facts)
-        : say`${who} sent it for review, paid by ${String(facts.method)}.`;
+        : say`${who} sent it for review, paid by ${wayIn(say, facts)}.`;
     case 'payment.cancelled':
       if (typeof facts.line === 'string') return takenBack(say, who, facts);
       return facts.reason === 'expired' ? say`${who} ended it: it had expired.` : say`${who} cancelled it.`;

@@ -29,7 +29,8 @@ export async function passkeysPage(context: Context, faults = EMPTY): Promise<Sh
   ) => html`<li>${say.html`${said(passkey.name)}, added ${moment(context, passkey.created_at)}`}${
     passkey.used_at !== null && html`, ${say.html`last used ${moment(context, passkey.used_at)}`}`
   }
-· <a class="plain" href="${address('/account/passkeys/remove', { passkey: passkey.id })}" aria-label="${say`Remove ${passkey.name}`}">${say`Remove`}</a></li>`;
+· <a class="plain" href="${address('/account/passkeys/remove', { passkey: passkey.id })}"
+aria-label="${say`Remove ${passkey.name}`}">${say`Remove`}</a></li>`;
   return {
     title: say`Your passkeys`,
     place: '/account',

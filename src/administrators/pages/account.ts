@@ -86,7 +86,8 @@ ${change('/account/authenticator', row.totp_secret === null ? say`Add an app` : 
 <h2>${say`Where you are signed in`}</h2>
 <ul class="list">${sessions.map(
       (one) =>
-        html`<li>${say.html`Since ${moment(context, one.created_at)}, until ${moment(context, one.expires_at)} at the latest`}${here(one.id)}</li>`,
+        html`<li>${say.html`Since ${moment(context, one.created_at)},
+until ${moment(context, one.expires_at)} at the latest`}${here(one.id)}</li>`,
     )}</ul>
 <p class="hint">${say`At most ${SESSIONS_MAXIMUM} at a time: signing in once more signs you out where you signed in first.`}</p>
 ${sessions.length > 1 && html`<p>${change('/account/sessions', say`Sign out everywhere else`)}</p>`}
@@ -99,7 +100,9 @@ ${sessions.length > 1 && html`<p>${change('/account/sessions', say`Sign out ever
 <h2>${say`Keyboard shortcuts`}</h2>
 <p>${say.html`Single letters are shortcuts in the console: ${html`<kbd>?</kbd>`} lists them.`}
 <strong>${keys ? say`They are on in this browser.` : say`They are off in this browser.`}</strong></p>
-<p><a class="plain" href="${address('/account', { keys: keys ? 'off' : 'on' })}">${keys ? say`Switch them off` : say`Switch them on`}</a></p>
+<p><a class="plain" href="${address('/account', { keys: keys ? 'off' : 'on' })}">${
+      keys ? say`Switch them off` : say`Switch them on`
+    }</a></p>
 </section>`,
   };
 }

@@ -123,7 +123,8 @@ export function newPasskeyButton(
 
 /** Ten recovery codes, shown this once, and the form that gives them as a file. `action`: the address of that form. */
 export function recoveryCodes(say: Say, codes: readonly string[], action: string, token: Html): Html {
-  return html`<p>${say`Keep these ten codes where you keep things you must not lose: on paper, or in a password manager. Each lets you in once when your second factor is gone. They are not shown again.`}</p>
+  return html`<p>${say`Keep these ten codes where you keep things you must not lose: on paper, or in a password manager. Each lets you in
+once when your second factor is gone. They are not shown again.`}</p>
 <ol class="codes">${codes.map((code) => html`<li>${literal(code)}</li>`)}</ol>
 <form method="post" action="${action}">${token}<input type="hidden" name="codes" value="${codes.join(' ')}">
 <button class="secondary">${say`Save them as a file`}</button></form>`;

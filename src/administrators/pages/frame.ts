@@ -7,7 +7,7 @@ import { consoleStylesheet } from '../../web/markup/assets.ts';
 import { type IconName, icon } from '../../web/markup/icons.ts';
 import { LANGUAGES } from '../../web/markup/languages.ts';
 import { htmlPage } from '../../web/markup/page.ts';
-import { THEMES, type Theme } from '../../web/markup/theme.ts';
+import { type Theme, themeSwitch } from '../../web/markup/theme.ts';
 import type { Principal } from '../administrator.ts';
 import { script } from './assets.ts';
 import { errorSummary, hasFaults } from './parts.ts';
@@ -106,7 +106,8 @@ function rail({ path, say }: Setting, place: Shown['place'], { waiting }: Signed
  */
 function ending({ path, say }: Setting, { seconds, isFinal }: NonNullable<SignedIn['left']>): Html {
   if (isFinal)
-    return html`<p class="ending is-final">${say`You will be signed out soon, because you signed in hours ago. Send what you have typed.`}</p>\n`;
+    return html`<p class="ending is-final">${say`You will be signed out soon, because you signed in hours ago. Send what
+you have typed.`}</p>\n`;
   return html`<div class="ending" role="status" data-left="${seconds - WARNING_S}" data-session="${path}/session">
 <p>${say`You will be signed out in about two minutes, because this page was not used.`}</p>
 <a class="primary" href="${path}/session" target="_blank" rel="noopener">${say`Stay signed in`}</a>
@@ -138,16 +139,15 @@ function account({ path, say, keys }: Setting, place: Shown['place'], { principa
 function choices({ here, theme, say, tags }: Setting): Html | null {
   if (here === undefined) return null;
   const joint = here.includes('?') ? '&' : '?';
-  const link = (name: string, value: string, text: string, isCurrent: boolean, more: Html | null = null) =>
-    html`<li><a href="${here}${joint}${name}=${value}"${more}${isCurrent && html` aria-current="true"`}>${text}</a></li>`;
-  const themes = [...THEMES, 'auto' as const].map((one) =>
-    link('theme', one, say.of(THEME_NAMES[one]), one === (theme ?? 'auto')),
-  );
-  const languages = LANGUAGES.filter(({ tag }) => tags.includes(tag)).map(({ tag, name }) =>
-    link('lang', tag, name, tag === say.tag, html` lang="${tag}" hreflang="${tag}"`),
-  );
-  return html`<nav aria-label="${say`Light or dark`}"><ul>${themes}</ul></nav>
-<nav aria-label="${say`Language`}"><ul>${languages}</ul></nav>`;
+  const to = (choice: string) => `${here}${joint}${choice}`;
+  const languages = LANGUAGES.filter(({ tag }) => tags.includes(tag)).map(({ tag, name }) => {
+    const current = tag === say.tag && html` aria-current="true"`;
+    return html`<li><a href="${to(`lang=${tag}`)}" lang="${tag}" hreflang="${tag}"${current}>${name}</a></li>`;
+  });
+  return html`<div class="choices">${themeSwitch(say`Light or dark`, theme, {
+    nameOf: (one) => say.of(THEME_NAMES[one]),
+    addressOf: (one) => to(`theme=${one}`),
+  })}<nav aria-label="${say`Language`}"><ul>${languages}</ul></nav></div>`;
 }
 
 const KEYS = [

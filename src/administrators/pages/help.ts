@@ -93,10 +93,15 @@ export function helpPage({ say, keys, address }: Context): Outcome {
 <dl class="terms">${ROLES.map(([role, text]) => html`<div><dt>${say.of(role)}</dt><dd>${say.of(text)}</dd></div>\n`)}</dl>
 </section>
 <section class="block" aria-labelledby="keys-list-heading"><h2 id="keys-list-heading">${say`Keyboard shortcuts`}</h2>
-${keys ? keyboardList(say) : html`<p>${say`You have switched them off.`} <a href="${address('/account')}">${say`Go to your account`}</a></p>`}
+${
+  keys
+    ? keyboardList(say)
+    : html`<p>${say`You have switched them off.`} <a href="${address('/account')}">${say`Go to your account`}</a></p>`
+}
 </section>
 <section class="block" aria-labelledby="session-heading"><h2 id="session-heading">${say`Signing out`}</h2>
-<p>${say`You are signed out after 15 minutes without use, and eight hours after you signed in. What you have typed by then is kept while you sign in again.`} <a href="${address('/account')}">${say`Go to your account`}</a></p>
+<p>${say`You are signed out after 15 minutes without use, and eight hours after you signed in. What you have typed by then is
+kept while you sign in again.`} <a href="${address('/account')}">${say`Go to your account`}</a></p>
 </section>`,
   };
 }

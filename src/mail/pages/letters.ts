@@ -173,7 +173,7 @@ async function takeTrial(context: MailContext): Promise<Shown> {
   const content = html`<p><a class="plain" href="${address(MAIL)}">${say`Mail`}</a></p>
 <h1>${title}</h1>
 <p lang="en">${words}</p>
-<pre class="code" translate="no">${steps.join('\n')}</pre>`;
+${steps.length > 0 && html`<pre class="code" translate="no">${steps.join('\n')}</pre>`}`;
   return { title, content, place: '/payments' };
 }
 

@@ -94,7 +94,7 @@ function table(context: MerchantContext, lines: readonly Line[]): Html {
   return records<Line>(
     [
       [say`Merchant`, ({ merchant, namesakes }) => html`${link(merchant)}${namesakes}`],
-      [say`Id`, ({ merchant }) => literal(merchant.id)],
+      [say`Id`, ({ merchant }) => html`<span class="whole">${literal(merchant.id)}</span>`],
       [say`Live keys`, (line) => workingIn(keysOf(line), 'live', now), 'number'],
       [say`Test keys`, (line) => workingIn(keysOf(line), 'test', now), 'number'],
       [say`Payments in ${COUNTED_DAYS} days`, ({ payments }) => payments, 'number'],

@@ -43,7 +43,11 @@ ${waiting(context, queue)}
 ${await today(context, days.at(-1)!, last)}
 </div>
 <section class="block"><h2>${chart}</h2>
-${decisionChart(context, chart, days)}
+${
+  days.some(({ approved, rejected }) => approved + rejected > 0)
+    ? decisionChart(context, chart, days)
+    : html`<p class="muted">${say`Nothing was decided in this time.`}</p>`
+}
 </section>
 ${
   announced.length > 0 &&

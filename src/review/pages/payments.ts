@@ -115,11 +115,11 @@ function exports({ address, say }: ReviewContext, { asked }: PaymentSearch): Htm
     link('/payments.csv', say.of(SEPARATORS[name]), name),
   );
   const files = html`${link('/payments.csv', 'CSV')} · ${link('/payments.ndjson', 'NDJSON')}`;
-  return html`<p class="downloads">${
+  return html`<p class="downloads"><span>${
     Object.keys(asked).length > 0
-      ? say.html`Download what matches: ${files}.`
-      : say.html`Download all payments: ${files}.`
-  } ${say.html`CSV for a spreadsheet, separated by ${comma} · ${semicolon} · ${tab}.`}
+      ? say.html`Download what matches: ${files}`
+      : say.html`Download all payments: ${files}`
+  }</span> <span>${say.html`CSV for a spreadsheet, separated by ${comma} · ${semicolon} · ${tab}`}</span>
 <span class="muted">${say`The file holds personal data. The history records that you downloaded it.`}</span></p>`;
 }
 

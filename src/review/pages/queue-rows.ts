@@ -66,7 +66,7 @@ function marks(context: ReviewContext, payment: Payment, people: People, looks: 
       : say.html`${nameOf(context, people.names, claim.by)} has it`);
   return html`${moneySeen(context, payment)}${looks > 0 && toLookAt(context, looks)}${
     awaitsSecond(payment, people.barred) && html` <span class="tag wait">${say`1 of 2`}</span>`
-  }${payment.mode === 'test' && html` <span class="tag">${say`Test`}</span>`}${who && html` <span class="tag">${who}</span>`}`;
+  }${payment.mode === 'test' && html` <span class="tag">${say`Test`}</span>`}${who && html` <span class="tag"><span>${who}</span></span>`}`;
 }
 
 /** How many facts want a second look. */

@@ -1,5 +1,7 @@
 // The visitor's colour theme, stored in a cookie so that no script is needed.
 import { boundCookie, boundName, valueIn } from '../../lib/cookie.ts';
+import { type Html, html } from '../../lib/html.ts';
+import { type IconName, icon } from './icons.ts';
 
 export const THEMES = ['light', 'dark'] as const;
 export type Theme = (typeof THEMES)[number];
@@ -22,4 +24,20 @@ export function themeCookie(choice: string, baseUrl: string): string {
 /** A cookie that keeps a choice for a year; undefined forgets it. It counts on links from other sites: payments are opened from mails. */
 export function preferenceCookie(name: string, value: string | undefined, baseUrl: string): string {
   return boundCookie(name, value ?? '', baseUrl, value === undefined ? 0 : YEAR_S, 'Lax');
+}
+
+const ICONS: Record<Theme | 'auto', IconName> = { light: 'sun', dark: 'moon', auto: 'device' };
+
+/** The choice of theme, each a link with a picture, so that no script is needed. */
+export function themeSwitch(
+  label: string,
+  chosen: Theme | undefined,
+  { nameOf, addressOf }: Record<'nameOf' | 'addressOf', (one: Theme | 'auto') => string>,
+): Html {
+  const links = [...THEMES, 'auto' as const].map((one) => {
+    const current = one === (chosen ?? 'auto') && html` aria-current="true"`;
+    const name = nameOf(one);
+    return html`<a href="${addressOf(one)}" aria-label="${name}" title="${name}"${current}>${icon(ICONS[one])}</a>`;
+  });
+  return html`<nav class="looks" aria-label="${label}">${links}</nav>`;
 }

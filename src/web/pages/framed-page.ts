@@ -2,10 +2,10 @@
 import { type Html, html } from '../../lib/html.ts';
 import { previewPicture } from '../markup/assets.ts';
 import { nameOfColours } from '../markup/colours.ts';
-import { type IconName, icon } from '../markup/icons.ts';
+import { icon } from '../markup/icons.ts';
 import { LANGUAGES } from '../markup/languages.ts';
 import { htmlPage } from '../markup/page.ts';
-import { THEMES, type Theme } from '../markup/theme.ts';
+import { themeSwitch } from '../markup/theme.ts';
 import type { PageVisit, Parameters } from './visit.ts';
 
 interface Framed<Name extends string = never> {
@@ -90,15 +90,10 @@ function languages({ words }: PageVisit, here: string): Html {
 `;
 }
 
-const THEME_ICONS: Record<Theme | 'auto', IconName> = { light: 'sun', dark: 'moon', auto: 'device' };
-
 function themes({ words, theme, asked }: PageVisit, here: string): Html {
   const kept = asked.lang === undefined ? '' : `lang=${words.tag}&`;
-  const links = [...THEMES, 'auto' as const].map((one) => {
-    const current = one === (theme ?? 'auto') && html` aria-current="true"`;
-    const address = withQuery(here, `${kept}theme=${one}`);
-    const name = words.text(`theme.${one}`);
-    return html`<a href="${address}" aria-label="${name}" title="${name}"${current}>${icon(THEME_ICONS[one])}</a>`;
+  return themeSwitch(words.text('footer.theme'), theme, {
+    nameOf: (one) => words.text(`theme.${one}`),
+    addressOf: (one) => withQuery(here, `${kept}theme=${one}`),
   });
-  return html`<nav class="looks" aria-label="${words.text('footer.theme')}">${links}</nav>`;
 }
