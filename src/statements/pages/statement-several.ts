@@ -13,7 +13,7 @@ import { acceptLine, ignoreLine, ignoreReasonFault } from '../matching/line-acts
 import type { BankLine } from '../matching/line-evidence.ts';
 import type { StatementContext } from './context.ts';
 import { findPaymentNamed } from './line-for.ts';
-import { lineAmount, STATEMENTS_PATH } from './statement-lists.ts';
+import { STATEMENTS_PATH } from './statement-lists.ts';
 
 /** Lines of one form. */
 const AT_ONCE = 200;
@@ -21,7 +21,8 @@ const SEVERAL_PATH = `${STATEMENTS_PATH}/several`;
 
 /** The box that takes a line. `x` ticks the one in whose row the focus is. */
 export function tickOf(context: StatementContext, line: BankLine): Html {
-  const label = context.say`Take ${String(lineAmount(context, line))} of ${dayInWords(line.day, context.say)}`;
+  const { say, money } = context;
+  const label = say`Take ${money(line.amount_minor, line.currency)} of ${dayInWords(line.day, say)}`;
   const checked = context.form.has(line.id);
   const box = {
     type: 'checkbox',

@@ -130,6 +130,7 @@ describe('every page and state', { concurrency: 2 }, () => {
           if (!german.includes('<html lang="de"')) faults.push('is not in German where that is asked for');
           faults.push(...englishIn(german, WRITTEN).map((one) => `says in German: ${one}`));
         }
+        if (/ (?:aria-label|title|placeholder)="[^"]*&lt;/.test(text)) faults.push('a label holds markup');
         const bytes = weight(text) + ASSETS;
         if (bytes > PAGE_BYTES) faults.push(`weighs ${bytes} bytes`);
         if (text.includes('id="errors"') !== (await page.title()).startsWith('Error: '))
