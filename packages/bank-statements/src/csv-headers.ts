@@ -12,11 +12,11 @@ const STEMS: readonly (readonly [CsvRole, RegExp])[] = [
   ['part', /einzel|singol|individu/],
   [
     'debit',
-    /belast|\bsoll\b|lastschr|debit|debet|addebit|\bcargo|withdr|paid out|uscit|obciaz|支払|出金|支出|расход|terhel|\bborc/,
+    /belast|\bsoll\b|lastschr|debit|debet|addebit|\bcargo|withdr|paid out|uscit|obciaz|支払|出金|支出|借方|расход|terhel|\bborc/,
   ],
   [
     'credit',
-    /gutschr|\bhaben\b|credit|kredit|accredit|\babono|deposit|paid in|entrat|uznan|預|入金|收入|存入|приход|jovair|alacak/,
+    /gutschr|\bhaben\b|credit|kredit|accredit|\babono|deposit|paid in|entrat|uznan|預|入金|收入|存入|贷方|приход|jovair|alacak/,
   ],
   [
     'amount',
@@ -75,7 +75,12 @@ const [PART_RANK, STEM_RANK] = [500, 1000];
 function rolesOf(name: string): [CsvRole, number][] {
   const plain = plainName(name.replace(/^#(?=\p{L})/u, ''));
   const known = KNOWN.get(plain);
-  if (known) return OF_ACCOUNT.test(plain) ? known.map(([role, rank]) => [role, rank - KNOWN.size]) : known;
+  if (known) {
+    // `Belastung/Gutschrift` may hold marks, or amounts with their signs.
+    const both: [CsvRole, number][] = known.some(([role]) => role === 'mark') ? [['amount', PART_RANK]] : [];
+    const ranks = OF_ACCOUNT.test(plain) ? KNOWN.size : 0;
+    return [...known.map(([role, rank]): [CsvRole, number] => [role, rank - ranks]), ...both];
+  }
   if (/^\d|^#\d+$/.test(name)) return [];
   const parts = name.split(/\s*[/|]\s*|\s[-–]\s/).flatMap((part) => KNOWN.get(plainName(part)) ?? []);
   const stems = STEMS.flatMap(([role, stem], place): [CsvRole, number][] =>

@@ -3,7 +3,7 @@ import type { CsvRole } from './csv-layout.ts';
 
 /** Names of columns, the likeliest first, as `plainName` gives them. */
 export const COLUMN_NAMES: Partial<Record<CsvRole, string>> = {
-  day: `buchungstag|buchungsdatum|buchung|booking date|posting date|date posted|completed date|
+  day: `buchungstag|buchungsdatum|buchung|booking date|posting date|post date|posted date|date posted|completed date|
     transaction date|booked|booked at|datum buchung|boekdatum|boekingsdatum|data operacji|data ksiegowania|
     data transakcji|date de comptabilisation|date operation|date d operation|data di contabilizzazione|
     data di registrazione|data registrazione|fecha operacion|fecha contable|fecha|data contabile|data|
@@ -13,27 +13,32 @@ export const COLUMN_NAMES: Partial<Record<CsvRole, string>> = {
     data lancamento|data movimento|date op|date d execution|f operacion|f contable|fecha de operacion|created|
     created utc|creation date|created on|bogforingsdato|bogforingsdag|reskontradatum|bokforingsdatum|
     transactiedatum|uitvoeringsdatum|verrichtingsdatum|data mov|dateop|年月日|ご利用日|記帳日|交易日|记账日|
-    入账日期|дата платежа|дата проводки|datum splatnosti|tarih saat|datum i vreme|datum izvrsenja`,
+    入账日期|дата платежа|дата проводки|datum splatnosti|tarih saat|datum i vreme|datum izvrsenja|
+    bokford|datum uctovani|konyveles napja|data inregistrarii|data tranzactiei|knjizni datum|datum knjizenja`,
   value: `valuta|value day|valutadatum|valuta datum|wertstellung|wertstellungsdatum|wert|value date|value dt|
     rentedatum|data waluty|date de valeur|date valeur|fecha valor|data valuta|data di valuta|
     data della valuta|valutadag|erteknap|valor tarihi|arvopaiva|rentedato|data valor|起算日|f valor|
-    fecha de valor|date val|dateval|valor|valuutapaiva|data de valor|起息日|available on utc`,
+    fecha de valor|date val|dateval|valor|valuutapaiva|data de valor|起息日|available on utc|
+    valor tarihi|ertek nap|erteknap datum`,
   amount: `betrag|umsatz|buchungsbetrag|amount|bedrag|kwota|montant|importe|importo|castka|zauctovana castka|
     belop|belob|total amount|gross|brutto|brut|net|value|transaction amount|credit debit amount|
     transaktionsbetrag|importo della transazione|osszeg|tutar|islem tutari|maara|summa|valor|金額|金额|
     交易金额|сумма в валюте счета|сумма операции|сумма|monto|montante|objem|importe eur|movimiento|入出金|
     入出金額|ご利用金額|取引金額|交易额|发生额|сумма платежа|сумма в валюте карты|iznos|suma|
-    castka v mene uctu|kwota w walucie rachunku|bedrag in euro`,
+    castka v mene uctu|kwota w walucie rachunku|bedrag in euro|
+    valoare|vrednost|total|netto|netto betrag`,
   debit: `soll|belastung|belastungsbetrag|lastschrift|debit|debit amount|withdrawal amt|paid out|money out|
     withdrawal|withdrawals|af|obciazenia|debet|dare|addebito|addebiti|importo di addebito|cargo|cargos|adeudo|
     uscite|ausgang|amount debit|debits|ut|ud|terheles|borc|otto|お支払金額|支払金額|出金|支出|расход|debito|
     ut fra konto|belastat|debet amount|net debit nc|obciazenie|お引出し|お引き出し|支払い金額|出金金額|
-    払出金額|お引出金額|引出額|出金額|借方金额|付款金额|支出金额|sortie|sorties|saida|saidas|salidas|retiros`,
+    払出金額|お引出金額|引出額|出金額|借方金额|付款金额|支出金额|sortie|sorties|saida|saidas|salidas|retiros|
+    debe|uttag|bedrag af|uit|tarh|gonderilen|cikan|odliv|teret|isplata|borc tutari|out|ausgabe|ausgaben|depense|depenses`,
   credit: `haben|gutschrift|gutschriftsbetrag|credit|credit amount|deposit amt|paid in|money in|deposit|
     deposits|bij|uznania|avere|accredito|accrediti|importo di accredito|abono|abonos|entrate|eingang|
     amount credit|credits|in|ind|jovairas|alacak|pano|お預り金額|預り金額|入金|收入|приход|credito|inn|
     inn pa konto|insatt|net credit nc|uznanie|お預入れ|お預け入れ|預かり金額|入金金額|受入金額|お預入金額|
-    預入額|入金額|贷方金额|收款金额|收入金额|entree|entrees|entrada|entradas|ingresos|depositos`,
+    預入額|入金額|贷方金额|收款金额|收入金额|entree|entrees|entrada|entradas|ingresos|depositos|
+    haber|insattning|bedrag bij|in uit bij|gelen|giren|alacak tutari|korist|uplata|einnahme|einnahmen|recette|recettes`,
   mark: `soll haben|s h|sh|debit credit|debit kredit|debet kredit|d c|dc|cr dr|dr cr|af bij|
     credit debit indicator|direction|soll haben kennzeichen|debet credit|belastung gutschrift|
     addebito accredito|dare avere|收 支|借贷|creditdebet|credit debet|debetcredit|tipo movimiento|smer uhrady|
@@ -42,12 +47,14 @@ export const COLUMN_NAMES: Partial<Record<CsvRole, string>> = {
     moneta|valuta code|valuta|muntsoort|mena|mena uctu|payment currency|penznem|doviz|valuutta|moeda|通貨|
     币种|валюта|valutacode|devies|devise du compte|valuta rekening|waluta rachunku|osszeg devizaneme|
     devizanem|deviza|doviz cinsi|para birimi|币别|交易币种|记账币种|валюта счета|валюта платежа|net currency|
-    moeda da conta`,
+    moeda da conta|
+    moneda|valuta transakcije|tx currency|account currency|kontowahrung`,
   balance: `saldo|saldo nach buchung|balance|closing balance|running balance|saldo na trn|saldo na mutatie|
     saldo po transakcji|solde|kontostand|guthaben|resulting balance|balance afterwards|bokfort saldo|zustatek|
     egyenleg|bakiye|差引残高|残高|余额|остаток|saldo contabilistico|saldo disponivel|disponible|
     accountbalance|running bal|tilgodehavende|saldo efter|konto saldo|取引後残高|現在高|現在 貸付 高|账户余额|
-    本次余额|saldo disponible`,
+    本次余额|saldo disponible|
+    behallning|sold|stanje|saldo po operacji|kontosaldo|available balance|balance amount|restsaldo|bilanz`,
   part: `einzelbetrag|betrag detail|importo singolo|montant individuel|montant detail|detail amount|
     individual amount`,
   charges: `fee|fees|frais|gebuhr|entgelt|total fees|commission|poplatek|oplata|commissione|comision`,
@@ -61,7 +68,8 @@ export const COLUMN_NAMES: Partial<Record<CsvRole, string>> = {
     naam van de tegenpartij|tegenrekeninghouder|tegenpartij naam|partner elnevezese|partner nev|
     nazev protistrany|nazwa kontrahenta|dane kontrahenta|odbiorca zleceniodawca|saaja maksaja|maksaja saaja|
     text mottagare|beneficiario ordinante|ordinante beneficiario|emetteur beneficiaire|controparte|
-    contraparte|alici gonderen|お相手|对方名称|对方账号与户名`,
+    contraparte|alici gonderen|お相手|对方名称|对方账号与户名|
+    saaja tai maksaja|maksaja tai saaja|karsi taraf|platitel prijemce|kunde|zahler empfanger|nume|naziv`,
   payer: `auftraggebername|auftraggeber|zahlungspflichtige r|zahlungspflichtiger|absender|sender|payer name|
     payer|nazwa nadawcy|nadawca|maksaja|avsandare|afsender|avsender|ordenante|ordinante|emetteur|
     donneur d ordre|remetente|付款人|付款方户名`,
