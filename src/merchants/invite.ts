@@ -86,7 +86,7 @@ export async function useInvite(
   const { now } = transaction;
   const found = await findUsableInvite(transaction, code);
   const held = found && (await lockRow(transaction, INVITES, found.id));
-  if (!held || !isUsable(held, now)) return undefined;
+  if (!held || inviteState(held, now) !== 'open') return undefined;
   const facts = { merchant: merchantId };
   const written = { used_at: now, merchant_id: merchantId };
   return changeRow(transaction, act, 'invite.used', INVITES, held, written, facts);
@@ -98,22 +98,26 @@ export async function useInvite(
  */
 export async function revokeInvite(transaction: Transaction, id: string, act: Act): Promise<Invite> {
   const found = await lockRow(transaction, INVITES, id);
-  if (!found || !isUsable(found, transaction.now)) throw notRevoked(found);
-  const written = { revoked_at: transaction.now };
+  const { now } = transaction;
+  if (!found || inviteState(found, now) !== 'open') throw notRevoked(found, now);
+  const written = { revoked_at: now };
   return (await changeRow(transaction, act, 'invite.revoked', INVITES, found, written))!;
 }
 
-const isUsable = ({ used_at, revoked_at, expires_at }: Invite, now: number) =>
-  used_at === null && revoked_at === null && expires_at > now;
+/** Whether an invitation can be used at `now` (milliseconds since 1970), and otherwise why not. */
+export function inviteState(
+  { used_at, revoked_at, expires_at }: Invite,
+  now: number,
+): 'open' | 'used' | 'revoked' | 'expired' {
+  if (used_at !== null) return 'used';
+  if (revoked_at !== null) return 'revoked';
+  return expires_at <= now ? 'expired' : 'open';
+}
 
-function notRevoked(invite: Invite | undefined): OperationalError {
+function notRevoked(invite: Invite | undefined, now: number): OperationalError {
   if (!invite) return new OperationalError('not_found', 'There is no such invitation.');
-  const { used_at, merchant_id, revoked_at } = invite;
-  const why =
-    used_at !== null
-      ? `was used already, by ${merchant_id}`
-      : revoked_at !== null
-        ? 'was revoked already'
-        : 'is over';
+  const state = inviteState(invite, now);
+  const whose = state === 'used' ? `, by ${invite.merchant_id}` : '';
+  const why = state === 'expired' ? 'is over' : `was ${state} already${whose}`;
   return new OperationalError('invalid_status', `The invitation ${why}.`);
 }

@@ -23,6 +23,7 @@ import {
   INVITE_NOTE_MAXIMUM,
   INVITE_PREFIX,
   type Invite,
+  inviteState,
   listInvites,
   revokeInvite,
 } from '../invite.ts';
@@ -76,7 +77,6 @@ function list(context: MerchantContext, all: readonly Invite[]): Html {
   const { address, token, now, say } = context;
   const button = ({ id }: Invite) =>
     html`<form method="post" action="${address(`${PATH}/${id}/revoke`)}">${token}<button class="quiet" aria-label="${say`Revoke ${id}`}">${say`Revoke`}</button></form>`;
-  const isOpen = (one: Invite) => one.used_at === null && one.revoked_at === null && one.expires_at > now;
   return records<Invite>(
     [
       [
@@ -86,21 +86,23 @@ function list(context: MerchantContext, all: readonly Invite[]): Html {
       [say`Mode`, ({ mode }) => say.of(MODE_NAMES[mode])],
       [say`Created`, ({ created_at }) => moment(context, created_at)],
       [say`State`, (one) => html`<span>${stateOf(context, one)}</span>`],
-      [say`Change`, (one) => (isOpen(one) ? button(one) : '–')],
+      [say`Change`, (one) => (inviteState(one, now) === 'open' ? button(one) : '–')],
     ],
     all,
   );
 }
 
-function stateOf(context: MerchantContext, { used_at, revoked_at, expires_at, merchant_id }: Invite): Html {
+function stateOf(context: MerchantContext, invite: Invite): Html {
   const { say } = context;
-  if (used_at !== null) {
+  const { used_at, revoked_at, expires_at, merchant_id } = invite;
+  const state = inviteState(invite, context.now);
+  if (state === 'used') {
     const merchant = html`<a class="plain" href="${context.address(`/merchants/${merchant_id}`)}">${literal(merchant_id!)}</a>`;
-    return say.html`Used ${moment(context, used_at)} by ${merchant}`;
+    return say.html`Used ${moment(context, used_at!)} by ${merchant}`;
   }
-  if (revoked_at !== null) return say.html`Revoked ${moment(context, revoked_at)}`;
+  if (state === 'revoked') return say.html`Revoked ${moment(context, revoked_at!)}`;
   const at = moment(context, expires_at);
-  return expires_at <= context.now ? say.html`Expired ${at}` : say.html`Valid until ${at}`;
+  return state === 'expired' ? say.html`Expired ${at}` : say.html`Valid until ${at}`;
 }
 
 export async function invite(context: MerchantContext): Promise<Outcome> {

@@ -6,7 +6,7 @@ import {
   createInvite,
   INVITE_DAYS,
   INVITE_DAYS_MAXIMUM,
-  type Invite,
+  inviteState,
   listInvites,
   revokeInvite,
 } from '../../merchants/invite.ts';
@@ -81,23 +81,13 @@ function remark({ registration }: Configuration): string {
   return '\nRegistration is closed: set registration.mode to invite, and restart the server.';
 }
 
-/** Whether an invitation can be used at `now`, and else why not. */
-function stateOf(
-  { used_at, revoked_at, expires_at }: Invite,
-  now: number,
-): 'open' | 'used' | 'revoked' | 'expired' {
-  if (used_at !== null) return 'used';
-  if (revoked_at !== null) return 'revoked';
-  return expires_at <= now ? 'expired' : 'open';
-}
-
 async function list({ configuration, database }: Store) {
   const now = systemClock.now();
   const invites = (await listInvites(database)).map((one) => ({
     id: one.id,
     mode: one.mode,
     note: one.note,
-    state: stateOf(one, now),
+    state: inviteState(one, now),
     merchant_id: one.merchant_id,
     created_at: formatTimestamp(one.created_at),
     expires_at: formatTimestamp(one.expires_at),
