@@ -72,11 +72,21 @@ test('production runs no machine code but that of Node', () => {
   assert.deepEqual(native, []);
 });
 
-test('production has at most 100 packages of at most 60 MB', () => {
+test('production has at most 100 packages of at most 60 MB, as many as docs/security/dependencies.md says', () => {
   const bytes = production.reduce((sum, path) => sum + sizeOf(path), 0);
   assert.ok(production.includes('node_modules/fastify') && bytes > 10e6, `${bytes} bytes`);
   assert.ok(production.length <= 100, `${production.length} packages`);
   assert.ok(bytes <= 60e6, `${Math.round(bytes / 1e6)} MB`);
+  const document = readFileSync(join(ROOT, 'docs/security/dependencies.md'), 'utf8');
+  const [, packages, megabytes] = /production runs: (\d+) packages, (\d+) MB of files/.exec(document)!;
+  assert.equal(Number(packages), production.length);
+  assert.ok(Math.abs(Number(megabytes) - bytes / 1e6) < 1, `${bytes} bytes`);
+  const [, watched] = /\| What it reads \|\n\|---\|---\|\n(.*)/s.exec(document)!;
+  const named = [...watched!.matchAll(/^\| (.*?) \|/gm)].flatMap(([, cell]) => [
+    ...cell!.matchAll(/`([^`]+)`/g),
+  ]);
+  assert.ok(named.length > 8);
+  for (const [, name] of named) assert.ok(production.includes(`node_modules/${name}`), String(name));
 });
 
 test('the Node of package-lock.json is one exact version on every machine, and this test runs on it', () => {
