@@ -3,19 +3,9 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { sharedHarness } from '../../../test/support/harness.ts';
 import { ApiError, ConnectionError, Counterfoil, CounterfoilError, fromMinorUnits } from '../src/index.ts';
-import { type Fault, FaultyWay } from './support/faulty-way.ts';
+import { FAULTS, FaultyWay } from './support/faulty-way.ts';
 
 const EUR = { amount: '49.90', currency: 'EUR' };
-const CUTS: Fault[] = [
-  'cut before',
-  'cut after',
-  'cut within',
-  '503 before',
-  '503 after',
-  '429',
-  '502 page',
-  'slow',
-];
 
 describe('the client', () => {
   const service = sharedHarness('sqlite');
@@ -110,9 +100,9 @@ describe('the client', () => {
       await assert.rejects(client.payments.read(id as string), TypeError, String(id));
   });
 
-  for (const fault of CUTS)
+  for (const fault of FAULTS)
     test(`after ${fault} the request comes again with its key, and there is one payment.`, async () => {
-      const merchant_reference = fault.replace(' ', '-');
+      const merchant_reference = fault.replaceAll(' ', '-');
       way.suffer(fault, fault === 'slow' ? 'none' : fault);
       const { id } = await client.payments.create({ ...EUR, merchant_reference });
       assert.equal(way.passed.length, fault === 'slow' ? 1 : 3);

@@ -18,6 +18,7 @@ import type { ClientOptions } from '../../src/transport.ts';
  * - `cut before`: the connection is cut, and the service hears nothing of it
  * - `cut after`: the service does it, and the connection is cut in the place of its answer
  * - `cut within`: the same, amid the answer's body
+ * - `half an answer`: the same, and the answer ends as if it were whole, as a proxy may pass it on
  * - `503 before`, `429`: answered by the way itself, before the service hears of it
  * - `503 after`: the service does it, and 503 is said in the place of its answer
  * - `502 page`: the same with the page of a proxy
@@ -27,6 +28,7 @@ export const FAULTS = [
   'cut before',
   'cut after',
   'cut within',
+  'half an answer',
   '503 before',
   '503 after',
   '429',
@@ -117,6 +119,10 @@ export class FaultyWay {
     if (fault === '503 after') return this.#say(response, 503);
     if (fault === '502 page')
       return void response.writeHead(502, { 'content-type': 'text/html' }).end('<h1>Bad gateway</h1>');
+    if (fault === 'half an answer') {
+      const { 'content-length': _, ...headers } = answer.headers;
+      return void response.writeHead(answer.statusCode!, headers).end(text.subarray(0, text.length / 2));
+    }
     response.writeHead(answer.statusCode!, { ...answer.headers, 'content-length': text.length });
     if (fault !== 'cut within') return void response.end(text);
     response.write(text.subarray(0, text.length / 2), () => request.socket.destroy());
