@@ -38,6 +38,9 @@ export function readRows(
     if (open) take(open);
     open = undefined;
   };
+  // A quotation mark among the names may swallow the first rows.
+  for (const row of [...table.preamble, table.header])
+    if (row?.inner) said.faults.push(...swallowed(row, table, layout, read, 3));
   const whole = table.eachRow((row) => {
     const one = read(row);
     if (one.kind === 'line') {
@@ -83,12 +86,13 @@ function footer(words: readonly StatementFault[]): StatementFault {
   return { line: first!.line, text: `${rows} of the account: "${first!.text.slice(0, SHOWN)}".` };
 }
 
-/** A fault for each line of text inside a row that would be a row of its own but for a quotation mark before it. */
+/** A fault for each line of text inside a row that would be a row of its own, of `least` cells, but for a quotation mark before it. */
 function swallowed(
   { inner, line }: CsvRow,
   { names, delimiter, quote }: CsvTable,
   layout: CsvLayout,
   read: (row: CsvRow) => RowRead,
+  least = names.length - 1,
 ): StatementFault[] {
   if (!inner || layout.delimiter !== delimiter) return [];
   return inner.slice(1).flatMap((text, place) => {
@@ -97,8 +101,7 @@ function swallowed(
       .map((cell) => cell.replaceAll(CSV_MARKS.quote[quote], '').trim());
     const at = line + 1 + place;
     const isRow =
-      cells.length >= names.length - 1 &&
-      read({ cells: cells.slice(0, names.length), line: at }).kind === 'line';
+      cells.length >= least && read({ cells: cells.slice(0, names.length), line: at }).kind === 'line';
     return isRow
       ? [
           {

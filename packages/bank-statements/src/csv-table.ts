@@ -13,8 +13,9 @@ export interface CsvTable extends Pick<CsvLayout, 'delimiter' | 'quote'> {
   names: string[];
   /** Line of the row of names; undefined if the file has none. */
   headerLine: number | undefined;
-  /** Rows above the names. */
+  /** Rows above the names, and the row of names. */
   preamble: CsvRow[];
+  header: CsvRow | undefined;
   /** The first rows below. */
   sample: CsvRow[];
   /** What stands in each column of the rows that were looked at. */
@@ -80,6 +81,7 @@ export function csvTable(
     ...(survey.width > table.names.length && { names: columnNames(table.names, survey.width) }),
     headerLine: rows[place]?.line,
     preamble: rows.slice(0, Math.max(0, place)),
+    header: rows[place],
     ...{ sample, survey },
     eachRow(take) {
       const whole = newSurvey();
