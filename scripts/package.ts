@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import packageJson from '../package.json' with { type: 'json' };
+import { writeDebianPackage } from './debian-package.ts';
 import { ROOT, writeProgram } from './program-folder.ts';
 
 const { key } = parseArgs({ options: { key: { type: 'string' } } }).values;
@@ -35,6 +36,11 @@ try {
 } finally {
   rmSync(work, { recursive: true, force: true });
 }
+if (process.platform === 'linux')
+  await writeDebianPackage(
+    DIST,
+    Number(process.env.SOURCE_DATE_EPOCH ?? run('git', ['log', '-1', '--format=%ct'])),
+  );
 writeFileSync(join(DIST, 'sbom.json'), run(process.execPath, [join(ROOT, 'scripts/sbom.ts')]));
 writeFileSync(join(DIST, 'notes.md'), notes());
 writeSums();

@@ -10,12 +10,14 @@ import {
   mkdtempSync,
   readFileSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { after, before, test } from 'node:test';
+import { completionText, manualPage } from '../scripts/command-pages.ts';
 import { writeProgram } from '../scripts/program-folder.ts';
 import { oldNode, plainEnvironment, ROOT, run, start } from './support/command.ts';
 import { KEY } from './support/harness.ts';
@@ -118,8 +120,9 @@ test('an older Node than 26 runs it by the Node beside it, or names how to get t
 test('a dirty tree is not packaged, and npm pack names what packages', () => {
   const clone = join(folder, 'clone');
   mkdirSync(join(clone, 'scripts'), { recursive: true });
-  for (const file of ['package.json', 'scripts/package.ts', 'scripts/program-folder.ts'])
-    cpSync(join(ROOT, file), join(clone, file));
+  for (const file of ['package.json', 'src', 'scripts'])
+    cpSync(join(ROOT, file), join(clone, file), { recursive: true });
+  symlinkSync(join(ROOT, 'node_modules'), join(clone, 'node_modules'));
   execFileSync('git', ['init', '--quiet'], { cwd: clone });
   const { status, stderr } = spawnSync(process.execPath, ['scripts/package.ts'], {
     cwd: clone,
@@ -127,4 +130,27 @@ test('a dirty tree is not packaged, and npm pack names what packages', () => {
   });
   assert.deepEqual([status, existsSync(join(clone, 'dist'))], [1, false], stderr);
   assert.match(stderr, /package\.json/);
+});
+
+test('the manual page has every command, and bash completes commands and options by their help', async () => {
+  const manual = (await manualPage(new Date(0))).replaceAll('\\-', '-');
+  const rows = readFileSync(join(ROOT, 'docs/commands.md'), 'utf8').matchAll(/^\| `([a-z][a-z -]*)/gm);
+  for (const [, command] of rows)
+    assert.ok(manual.includes(`.SS counterfoil ${command!.replace(/ -.*| $/, '')}\n`), command!);
+  assert.match(manual, /^\.SS counterfoil audit verify\n\.nf\nUsage: counterfoil audit verify /m);
+  const complete = (...words: string[]) =>
+    execFileSync(
+      'bash',
+      [
+        '-c',
+        `${text}\nCOMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _counterfoil; echo "\${COMPREPLY[*]}"`,
+        'bash',
+        ...words,
+      ],
+      { encoding: 'utf8' },
+    ).trim();
+  const text = await completionText();
+  assert.equal(complete('counterfoil', 'doc'), 'doctor');
+  assert.equal(complete('counterfoil', 'audit', 'ver'), 'verify');
+  assert.equal(complete('counterfoil', 'keys', 'create', '--merchant', 'x', '--liv'), '--live');
 });
