@@ -46,6 +46,7 @@ const LONG_FORMS: Record<string, number> = {
   'import-kills': 100,
   injection: 1_000_000,
   'key-timing': 50_000,
+  letters: 100,
   'many-connections': 10_000,
   months: 1000,
   move: 50,

@@ -71,6 +71,8 @@ export class MailWorker {
   #hasBegun = false;
   #hasEnded = false;
   #seen = Number.NEGATIVE_INFINITY;
+  /** Up to here this node found no news behind the place, so that it reads no entry twice. */
+  #passed = 0;
   #dueLookedAt = Number.NEGATIVE_INFINITY;
   #clockLookedAt = Number.NEGATIVE_INFINITY;
   /** Attempts in a row that found the server away, and until when none is made, in milliseconds since 1970. */
@@ -163,15 +165,20 @@ export class MailWorker {
     const { database, directory, clock } = this.#parts;
     const newest = await newestEntry(database);
     if (newest === this.#seen) return false;
+    if (newest < this.#passed) this.#passed = 0;
     let found = false;
     for (;;) {
       const place = await findPlace(database);
       if (!place || place.number >= newest || this.#isOthers(place)) break;
-      const reach = { after: place.number, until: newest, now: clock.now() };
+      const after = Math.max(place.number, this.#passed);
+      const reach = { after, until: newest, now: clock.now() };
       const news = await readNews(database, directory, reach);
       const isWorthIt =
         news.letters.length > 0 || news.erased.length > 0 || news.end - place.number > PASSED_OVER;
-      if (!isWorthIt && !news.hasMore) break;
+      if (!isWorthIt && !news.hasMore) {
+        this.#passed = news.end;
+        break;
+      }
       if (!(await this.#hold()) || !(await this.#write(place.number, news))) return found;
       found ||= news.letters.length > 0;
       if (!news.hasMore) break;

@@ -4,10 +4,12 @@ import { describe, test } from 'node:test';
 import { html } from '../../src/lib/html.ts';
 import { DAY_MS, HOUR_MS } from '../../src/lib/time.ts';
 import { letterHtml, letterText } from '../../src/mail/letters/markup.ts';
+import { linkLimit } from '../../src/mail/link-limit.ts';
 import { isSendable, type Message } from '../../src/mail/message.ts';
 import { listLetters } from '../../src/mail/queries.ts';
 import { SmtpTransport } from '../../src/mail/smtp.ts';
 import { setParticulars } from '../../src/merchants/set-particulars.ts';
+import type { Payment } from '../../src/payments/payment.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { startMailServer } from '../support/mail-server.ts';
 import { addMerchant } from '../support/store-merchant.ts';
@@ -117,6 +119,41 @@ describe('who is written to, and when', () => {
     await send(first.id);
     assert.equal(statuses.at(-1), 200);
     await harness.verify();
+  });
+
+  test('20 letters an hour leave to one address, and what is more waits its turn', async () => {
+    await using server = await startMailServer();
+    await using harness = await startHarness('sqlite', { configuration: server.configuration });
+    harness.clock.stop();
+    for (let i = 0; i < 21; i++) {
+      const { id } = await harness.create({
+        customer: { email: i % 2 ? 'ada@example.com' : 'ADA@example.com' },
+      });
+      await post(harness, `/v1/payments/${id}/cancel`);
+    }
+    const waits = () =>
+      lettersOf(harness).then((all) => all.filter(({ answer }) => /Too many/.test(answer ?? '')));
+    await eventually(async () => (await waits()).length === 1);
+    assert.equal(server.taken.length, 20);
+    const { id } = await harness.create({ customer: { email: 'ben@example.com' } });
+    await post(harness, `/v1/payments/${id}/cancel`);
+    await eventually(() => server.taken.length === 21);
+    harness.clock.advance(HOUR_MS);
+    await eventually(() => server.taken.length === 22);
+    assert.equal((await waits()).length, 0);
+  });
+
+  test('a merchant has 500 links an hour sent, to whomever', () => {
+    const limit = linkLimit({ now: () => 0 });
+    const payment = (id: number, merchant_id: string) =>
+      ({
+        id: `pay_${id}`,
+        merchant_id,
+        customer: JSON.stringify({ email: `a${id}@example.com` }),
+      }) as Payment;
+    for (let i = 0; i < 500; i++) limit(payment(i, 'mer_a'));
+    assert.throws(() => limit(payment(500, 'mer_a')), { code: 'rate_limited' });
+    limit(payment(501, 'mer_b'));
   });
 
   test('a payment without an address, or one that is not pending, has no link sent', async () => {

@@ -11,6 +11,8 @@ export interface Taken {
   to: string[];
   raw: string;
   letter: ParsedMail;
+  /** Milliseconds since 1970, by this machine. */
+  at: number;
 }
 
 /** What the server does with a letter: takes it, or answers so at a step. */
@@ -81,6 +83,7 @@ export async function startMailServer({ auth }: { auth?: string | undefined } = 
           from,
           to: rcptTo.map(({ address }) => address),
           raw,
+          at: Date.now(),
           letter: await simpleParser(Buffer.concat(chunks)),
         });
         done(null, 'taken, thank you');
