@@ -1,4 +1,5 @@
 // Reads the rows of a CSV table in their order: entries with the rows that go on with them, balances, footers, and what is wrong.
+import { isAmount, isDay } from './csv-columns.ts';
 import type { CsvLayout } from './csv-layout.ts';
 import { CSV_MARKS } from './csv-layout.ts';
 import { type RowRead, rowReader } from './csv-line.ts';
@@ -41,6 +42,12 @@ export function readRows(
   // A quotation mark among the names may swallow the first rows.
   for (const row of [...table.preamble, table.header])
     if (row?.inner) said.faults.push(...swallowed(row, table, layout, read, 3));
+  const { header } = table;
+  if (header?.cells.some(isDay) && header.cells.some(isAmount))
+    said.faults.push({
+      line: header.line,
+      text: 'The row of names holds a line as well, which is left out.',
+    });
   const whole = table.eachRow((row) => {
     const one = read(row);
     if (one.kind === 'line') {

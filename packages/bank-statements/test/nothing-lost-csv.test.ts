@@ -112,6 +112,8 @@ test('CSV: words between rows, and a row inside of quotation marks, are faults',
     '"21.11.2026";"b";"-2,00";"EUR"',
   );
   assert.match(read(byNames).faults.join(), /stands inside quotation marks/);
+  const joined = rows('Date;Text;Amount;Currency;20.11.2026;a;-1,00;EUR', '21.11.2026;b;-2,00;EUR');
+  assert.match(read(joined).faults.join(), /row of names holds a line as well/);
 });
 
 test('CSV: names that are missing at the end of the row of names do not lose cells', () => {
