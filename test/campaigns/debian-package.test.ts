@@ -56,7 +56,7 @@ describe('the Debian package', { skip: noMachine() || (!hasDpkg && 'no dpkg-deb'
       'counterfoil',
     );
     assert.equal(await shell('stat -c "%U %a" /etc/counterfoil/counterfoil.yaml'), 'counterfoil 600');
-    assert.match(await shell('counterfoil payments list'), /pay_/);
+    assert.match(await shell('counterfoil keys list'), /mer_development/);
     await shell('counterfoil backup /var/backups/counterfoil && counterfoil audit verify');
     await shell('systemd-analyze verify /usr/lib/systemd/system/counterfoil-backup.timer');
   });
