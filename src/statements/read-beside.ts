@@ -69,7 +69,7 @@ const threadFor = (file: FileToRead): Worker =>
   new Worker(new URL('./read-worker.ts', import.meta.url), {
     workerData: file,
     transferList: [file.bytes.buffer],
-    resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB },
+    resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB, maxYoungGenerationSizeMb: 8 },
   });
 
 /**
