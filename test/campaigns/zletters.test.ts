@@ -1,0 +1,156 @@
+// kill -9 of nodes while they send letters: none is lost, and only the one that was on its way comes twice; and what mail costs a create.
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { freePort } from '../support/free-ports.ts';
+import { LIVE_KEY, startHarness, writeConfiguration } from '../support/harness.ts';
+import { type MailServer, startMailServer } from '../support/mail-server.ts';
+import { SeededRandom } from '../support/seeded-random.ts';
+import { startServerProcess } from '../support/server-process.ts';
+import { temporaryStore } from '../support/stores.ts';
+import { eventually } from '../support/waiting.ts';
+import { call } from './hook-tally.ts';
+import { NodeProcess, startSite } from './node-processes.ts';
+
+const RUNS = Number(process.env.COUNTERFOIL_RUNS) || 10;
+const KILL_AFTER_MS = { from: 50, to: 1500 };
+/** Between two payments of the load: fewer letters than the server takes, so that each kill may hit one. */
+const PAUSE_MS = 120;
+/** Turns of creates with and without mail, and creates in each. */
+const TURNS = 10;
+const CREATES = 100;
+/** How much longer a create may take where mail is on. */
+const MAY_COST = 1.1;
+const LEAVES_WITHIN_MS = 2000;
+
+const idIn = (text: string | undefined) => /payment_id=(pay_\w+)/.exec(text ?? '')![1]!;
+
+/** Has links sent until `isOver`, whatever becomes of the nodes. Returns the payments whose sending was answered, with when. */
+async function load(origin: () => string, isOver: () => boolean): Promise<Map<string, number>> {
+  const answered = new Map<string, number>();
+  for (let i = 0; !isOver(); i++) {
+    await delay(PAUSE_MS);
+    try {
+      const customer = { email: `ada${i}@example.com` };
+      const { status, json } = await call(origin(), '/v1/payments', 'POST', { amount: 1, customer });
+      if (status !== 201) continue;
+      const sent = await call(origin(), `/v1/payments/${json.data.id}/send_link`, 'POST');
+      if (sent.status === 200) answered.set(json.data.id, Date.now());
+    } catch {
+      // The node is gone.
+    }
+  }
+  return answered;
+}
+
+/** Kills nodes `RUNS` times, and holds the letters that came against those that were promised. Returns a sentence of figures. */
+async function killAll(
+  nodes: readonly NodeProcess[],
+  server: MailServer,
+  random: SeededRandom,
+): Promise<string> {
+  let isOver = false;
+  const loading = load(
+    () => random.pick(nodes).origin,
+    () => isOver,
+  );
+  for (let kill = 0; kill < RUNS; kill++) {
+    await delay(random.between(KILL_AFTER_MS.from, KILL_AFTER_MS.to));
+    const node = random.pick(nodes);
+    await node.end('SIGKILL');
+    await node.start();
+  }
+  isOver = true;
+  const promised = await loading;
+  const came = () => new Set(server.taken.map(({ letter }) => idIn(letter.text)));
+  await eventually(
+    () => [...promised.keys()].every((id) => came().has(id)),
+    () => `${promised.size} promised, ${came().size} came`,
+  );
+  const ids = new Set(server.taken.map(({ letter }) => letter.messageId));
+  assert.equal(ids.size, came().size, 'a letter that comes again has the same Message-ID');
+  const repeated = server.taken.length - ids.size;
+  assert.ok(repeated <= RUNS, `${repeated} came again, ${RUNS} may`);
+  return `${RUNS} kills, ${promised.size} letters promised: 0 lost, ${repeated} came again`;
+}
+
+describe('letters', () => {
+  test(`${RUNS} kills of one node on SQLite lose no letter`, { timeout: Infinity }, async (context) => {
+    const random = new SeededRandom();
+    await using server = await startMailServer();
+    const store = await temporaryStore('sqlite');
+    const config = writeConfiguration(store, 'development', `${server.configuration}log_level: error\n`);
+    const port = await freePort();
+    const node = new NodeProcess(port, () => startServerProcess({ config, port, storage: store.storage }));
+    await node.start();
+    try {
+      context.diagnostic(await killAll([node], server, random));
+    } finally {
+      await node.end('SIGKILL');
+      await store.drop();
+    }
+  });
+
+  test(`${RUNS} kills of two nodes on PostgreSQL lose no letter`, { timeout: Infinity }, async (context) => {
+    const random = new SeededRandom();
+    await using server = await startMailServer();
+    const site = await startSite({ nodes: 2, random, configuration: server.configuration });
+    try {
+      context.diagnostic(await killAll(site.nodes, server, random));
+    } finally {
+      await site.close();
+    }
+  });
+
+  test('nodes that run send each letter once, within two seconds of its commit', async (context) => {
+    const random = new SeededRandom();
+    await using server = await startMailServer();
+    const site = await startSite({ nodes: 2, random, configuration: server.configuration });
+    try {
+      let isOver = false;
+      const loading = load(
+        () => random.pick(site.nodes).origin,
+        () => isOver,
+      );
+      await eventually(() => server.taken.length >= 30);
+      isOver = true;
+      const promised = await loading;
+      await eventually(() => server.taken.length >= promised.size);
+      const ids = new Set(server.taken.map(({ letter }) => letter.messageId));
+      assert.equal(ids.size, server.taken.length);
+      const tookMs = server.taken.map(({ letter, at }) => at - promised.get(idIn(letter.text))!);
+      const sorted = tookMs.toSorted((a, b) => a - b);
+      const [median, longest] = [sorted[sorted.length >> 1]!, sorted.at(-1)!];
+      context.diagnostic(
+        `${tookMs.length} letters left ${median} ms (median) to ${longest} ms after the answer`,
+      );
+      assert.ok(longest <= LEAVES_WITHIN_MS, `${longest} ms`);
+    } finally {
+      await site.close();
+    }
+  });
+
+  test('a create costs at most a tenth more where mail is on', async (context) => {
+    await using server = await startMailServer();
+    const unlimited = 'rate_limits:\n  enabled: false\n';
+    await using off = await startHarness('sqlite', { environment: 'production', configuration: unlimited });
+    await using on = await startHarness('sqlite', {
+      environment: 'production',
+      configuration: server.configuration + unlimited,
+    });
+    const tookMs = { off: [] as number[], on: [] as number[] };
+    for (let turn = 0; turn < TURNS; turn++)
+      for (const name of turn % 2 === 0 ? (['off', 'on'] as const) : (['on', 'off'] as const)) {
+        const begun = performance.now();
+        for (let i = 0; i < CREATES; i++)
+          await { off, on }[name].create({ customer: { email: `a${i}@example.com` } }, { key: LIVE_KEY });
+        tookMs[name].push((performance.now() - begun) / CREATES);
+      }
+    const least = (times: number[]) => Math.min(...times);
+    const ratio = least(tookMs.on) / least(tookMs.off);
+    context.diagnostic(
+      `a create took ${least(tookMs.off).toFixed(2)} ms without and ${least(tookMs.on).toFixed(2)} ms with mail: ${ratio.toFixed(2)}`,
+    );
+    assert.ok(ratio <= MAY_COST, `${ratio}`);
+  });
+});
