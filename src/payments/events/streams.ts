@@ -147,7 +147,8 @@ class Stream {
   readonly #parts: StreamParts;
   /** Events up to here are sent. */
   #at: Position = { number: 0, id: '' };
-  #writtenAt = 0;
+  /** When something was written last; undefined before the stream has begun: then its headers are not sent yet. */
+  #writtenAt: number | undefined;
   #isLive = false;
   /** Whether something happened while the list was read. */
   #hasMissed = false;
@@ -176,6 +177,7 @@ class Stream {
   }
 
   tick(): void {
+    if (this.#writtenAt === undefined) return;
     if (!this.#parts.mayGoOn()) this.end();
     else if (monotonicMs() - this.#writtenAt >= this.#parts.pace.heartbeatMs) this.#write(':\n\n');
   }

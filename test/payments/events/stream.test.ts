@@ -7,7 +7,7 @@ import { STREAMS_MAXIMUM } from '../../../src/payments/events/streams.ts';
 import { openDatabase } from '../../../src/store/open.ts';
 import { openStream, type StreamClient } from '../../support/event-stream.ts';
 import { createIn, type Harness, OTHER_KEY, startHarness } from '../../support/harness.ts';
-import { unhurried } from '../../support/journal.ts';
+import { heldUp, unhurried } from '../../support/journal.ts';
 import { becomes, eventually, LONGER_THAN_A_TEST_MS, until } from '../../support/waiting.ts';
 
 /** How many streams are open on a node. */
@@ -164,6 +164,24 @@ describe('the event stream of a node', () => {
       const { id } = await service.create();
       await client.heard(1);
       assert.deepEqual(client.told, created([id]));
+      client.close();
+    } finally {
+      await service.close();
+    }
+  });
+
+  test('a stream that opens slowly is sent what happens from then on.', async () => {
+    const service = await startHarness('sqlite', { pace: { heartbeatMs: 100 } });
+    try {
+      const held = await heldUp(service.service.journal); // an opening confirms the newest entry
+      const opening = openStream(service);
+      await becomes(1, () => openOn(service));
+      await sleep(1200); // looks each second whether a heartbeat is due
+      held.go();
+      const client = await opening;
+      const { id } = await service.create();
+      await client.heard(1);
+      assert.deepEqual([client.told, client.comments[0]], [created([id]), 'retry: 1000']);
       client.close();
     } finally {
       await service.close();
