@@ -207,12 +207,11 @@ export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
-/** The JSON of an answer that says yes. Throws `ConnectionError` for one that was cut, and `CounterfoilError` for one of another server. */
+/** The JSON of an answer that says yes. Throws the error of `unread` where it is none of the API. */
 function answered(response: Response, text: string): { data: unknown } {
   const json = parsed(text);
   if (typeof json === 'object' && json !== null && 'data' in json) return json as { data: unknown };
-  if (!/json/.test(response.headers.get('content-type') ?? '')) throw stranger(response);
-  throw new ConnectionError(`the answer to ${response.url} was cut`);
+  throw unread(response);
 }
 
 /** The error of an answer that says no. */
@@ -222,7 +221,7 @@ function refusal(response: Response, text: string): CounterfoilError {
   if (typeof error?.code !== 'string')
     return PASSING.includes(status)
       ? new ConnectionError(`a server on the way answered ${status}`)
-      : stranger(response);
+      : unread(response);
   return new ApiError(error.message, {
     status,
     code: error.code,
@@ -232,8 +231,11 @@ function refusal(response: Response, text: string): CounterfoilError {
   });
 }
 
-function stranger({ url, status }: Response): CounterfoilError {
-  return new CounterfoilError(`${url} answered ${status} without the API's JSON: check baseUrl`);
+/** The error of an answer that is none of the API: what calls itself JSON was cut on the way. */
+function unread({ url, status, headers }: Response): CounterfoilError {
+  return /json/.test(headers.get('content-type') ?? '')
+    ? new ConnectionError(`the answer to ${url} was cut`)
+    : new CounterfoilError(`${url} answered ${status} without the API's JSON: check baseUrl`);
 }
 
 function parsed(text: string): unknown {

@@ -113,6 +113,8 @@ describe('the client', () => {
       );
       way.suffer(fault);
       assert.equal((await client.payments.cancel(id)).status, 'cancelled');
+      way.suffer(fault);
+      await assert.rejects(client.payments.cancel(id), { status: 409, code: 'invalid_status' });
     });
 
   test('a key of yours gives the same payment again, and another payment with it is refused.', async () => {
