@@ -134,7 +134,7 @@ for (const engine of ENGINES) {
       const ids = (all: string[]) => all.toSorted();
       assert.deepEqual(ids(created.map(({ data }) => data.payment_id)), ids(payments.map(({ id }) => id)));
       const lost = way.passed.filter(({ fault }) => fault !== 'none' && fault !== 'slow').length;
-      assert.ok(lost > 10, `${lost} requests suffered`);
+      assert.ok(lost > 0, `none of ${way.passed.length} requests suffered`);
     });
   });
 }
