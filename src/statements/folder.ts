@@ -12,7 +12,7 @@ import type { Logger } from '../lib/log.ts';
 import { type Clock, formatTimestamp, MINUTE_MS, SECOND_MS } from '../lib/time.ts';
 import type { MethodSettings } from '../payments/methods/method.ts';
 import { type Database, DatabaseError } from '../store/database.ts';
-import { checkFile, faultLine, importFile } from './import-file.ts';
+import { checkFile, doubtsOf, faultLine, importFile } from './import-file.ts';
 import { readBeside } from './read-beside.ts';
 import { readingOptions } from './remembered.ts';
 
@@ -166,7 +166,9 @@ export class StatementFolder {
       if (!imported) return checked.faults.map(faultLine);
       const added = imported.reduce((sum, one) => sum + one.added, 0);
       const known = imported.reduce((sum, one) => sum + one.known, 0);
-      log.info({ file, added, known }, 'a statement file was imported');
+      const doubts = doubtsOf(checked).length;
+      if (doubts > 0) log.warn({ file, added, known, doubts }, 'a statement file was imported with doubts');
+      else log.info({ file, added, known }, 'a statement file was imported');
       return [];
     } catch (error) {
       if (passes(error)) throw error;

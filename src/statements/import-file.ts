@@ -37,8 +37,14 @@ import { type LineParts, type ToldLines, toldLines } from './told-lines.ts';
 export type FileFault = StatementFault & { file: string };
 
 /** A fault in one line: `november.xml:12: The day 2026-11-31 does not exist.` */
-export const faultLine = ({ file, line, text }: FileFault): string =>
-  `${line > 0 ? `${file}:${line}` : file}: ${text}`;
+export const faultLine = ({ file, line, text, warning }: FileFault): string =>
+  `${line > 0 ? `${file}:${line}` : file}: ${warning ? 'warning: ' : ''}${text}`;
+
+/** What was wrong with a file that was imported: its faults, and the notes that want a look. */
+export const doubtsOf = ({ faults, notes }: Pick<CheckedFile, 'faults' | 'notes'>): FileFault[] => [
+  ...faults,
+  ...notes.filter(({ warning }) => warning),
+];
 
 /** What a file holds that may be imported, and what is wrong with the rest. */
 export interface CheckedFile {

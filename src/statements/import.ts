@@ -265,7 +265,8 @@ async function addStatement(
   { added, booked, known }: Taken,
   act: Act,
 ): Promise<void> {
-  const { account, format, file, number, from, to, opening, closing, faults } = statement;
+  const { account, format, file, number, from, to, opening, closing, faults, notes = [] } = statement;
+  const doubts = [...faults, ...notes.filter(({ warning }) => warning)];
   const row = {
     id,
     account: own,
@@ -278,7 +279,7 @@ async function addStatement(
     opening_minor: opening?.minor ?? null,
     closing_minor: closing?.minor ?? null,
     lines: told.overview.lines,
-    faults: faults.length > 0 ? JSON.stringify(faults.map(withoutQuotes)) : null,
+    faults: doubts.length > 0 ? JSON.stringify(doubts.map(withoutQuotes)) : null,
     digest,
     salt: newSalt(),
     version: 1,

@@ -14,11 +14,11 @@ export function signedAmount(minor: number | bigint): string {
 }
 
 /**
- * What is wrong with the balances; undefined if one of them is missing. `entriesMinor` is the sum of booked entries, credits positive;
+ * Warnings about the balances; none if one of them is missing. `entriesMinor` is the sum of booked entries, credits positive;
  * undefined if an entry could not be read. `line` is the line of the closing balance. In a currency of three decimals each of `entries`
  * and both balances may be less by up to a hundredth.
  */
-export function balanceFaults(
+export function balanceWarnings(
   opening: Balance | undefined,
   closing: Balance | undefined,
   entriesMinor: bigint | undefined,
@@ -27,7 +27,9 @@ export function balanceFaults(
 ): StatementFault[] {
   if (!opening || !closing) return [];
   if (opening.currency !== closing.currency)
-    return [{ line, text: `The balances are in ${opening.currency} and ${closing.currency}.` }];
+    return [
+      { line, text: `The balances are in ${opening.currency} and ${closing.currency}.`, warning: true },
+    ];
   if (entriesMinor === undefined) return [];
   const reached = BigInt(opening.minor) + entriesMinor;
   const difference = reached - BigInt(closing.minor);
@@ -37,6 +39,7 @@ export function balanceFaults(
     {
       line,
       text: `The balances do not add up: ${signedAmount(opening.minor)} and entries of ${signedAmount(entriesMinor)} give ${signedAmount(reached)}, but the closing balance is ${signedAmount(closing.minor)} ${closing.currency}.`,
+      warning: true,
     },
   ];
 }

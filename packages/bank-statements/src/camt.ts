@@ -1,5 +1,5 @@
 // Reads CAMT.052, 053 and 054 (ISO 20022) in versions 02 to 13, entry by entry.
-import { balanceFaults } from './balance.ts';
+import { balanceWarnings } from './balance.ts';
 import { dayText, entryLines, type Said, signOf, statusCode, xmlAmount } from './camt-entry.ts';
 import { ElementCount } from './counts.ts';
 import { LineNumbering, type LineRead } from './fingerprint.ts';
@@ -194,7 +194,8 @@ function statementOf(element: XmlElement, file: string, running: Running): State
       text: `The statement holds ${told} entries by its summary (TxsSummry), but shows ${running.entries}.`,
     });
   const closingLine = all(element, 'Bal').at(-1)?.line ?? element.line;
-  faults.push(...balanceFaults(opening, closing, strange ? undefined : sumMinor, closingLine, running.count));
+  const sum = strange ? undefined : sumMinor;
+  notes.unshift(...balanceWarnings(opening, closing, sum, closingLine, running.count));
   const day = to ?? closing?.day;
   running.numbering ??= new LineNumbering({ account, format });
   const text = 'This entry is left out: neither it nor its statement names a day that can be read.';

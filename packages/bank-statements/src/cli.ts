@@ -52,8 +52,7 @@ export function main(args: readonly string[]): number {
   if (values.json) console.log(JSON.stringify(all, null, 2));
   else if (values.csv) console.log(csvText(all.statements));
   else console.log(all.statements.map(statementText).join('\n'));
-  for (const one of [...faultsOf(all, 'notes').map((text) => `note: ${text}`), ...faultsOf(all, 'faults')])
-    console.error(one);
+  for (const one of [...faultsOf(all, 'notes'), ...faultsOf(all, 'faults')]) console.error(one);
   return faultsOf(all, 'faults').length > 0 ? 1 : 0;
 }
 
@@ -81,7 +80,10 @@ const faultsOf = (all: ReadStatements, kind: 'faults' | 'notes'): string[] =>
   [
     ...(all[kind] ?? []),
     ...all.statements.flatMap((one) => (one[kind] ?? []).map((fault) => ({ file: one.file, ...fault }))),
-  ].map(({ file, line, text }) => `${line > 0 ? `${file}:${line}` : file}: ${text}`);
+  ].map(({ file, line, text, warning }) => {
+    const begin = kind === 'faults' ? '' : warning ? 'warning: ' : 'note: ';
+    return `${begin}${line > 0 ? `${file}:${line}` : file}: ${text}`;
+  });
 
 function statementText(statement: Statement): string {
   const { file, format, account, from, to, closing } = statement;

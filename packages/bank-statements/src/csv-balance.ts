@@ -33,14 +33,15 @@ class Numbers {
   }
 }
 
-/** Faults that are told. The first one says enough: what follows is often its consequence. */
-const FAULTS_TOLD = 3;
+/** Balances that are told. The first one says enough: what follows is often its consequence. */
+const TOLD_MAXIMUM = 3;
 /** How charges change the balance: they are in the amount, or are written as a positive or as a negative number beside it. */
 const CHARGES = [0, -1, 1] as const;
 /** Rows that a bank may have put into another order than the one in which it counted: a fee stands under its transfer. */
 const SWAPPED_ROWS = 4;
-/** The share of balances that may not follow where the others do: more, and the amounts are read wrongly. */
-const STRAY_SHARE = 0.2;
+/** The share of balances that may not follow, if there are some more: above it the amounts are read wrongly. */
+const STRAY_SHARE = 0.5;
+const STRAYS = 3;
 
 /** First and last day of some rows. */
 interface Days {
@@ -117,35 +118,46 @@ export class BalanceRows {
   }
 
   /**
-   * Opening and closing balance of what is booked, each if it can be told, and what does not follow: notes if nearly everything does, else
-   * faults. Undefined if no row has a balance.
+   * Opening and closing balance of what is booked, each if it can be told, and what does not follow: warnings, or faults if most balances
+   * do not, or more do with every sign turned. Undefined if no row has a balance.
    */
   running(): RunningBalance | undefined {
     if (!Number.isSafeInteger(this.#largest)) return undefined;
     const charges = this.#charges.size > 0 ? CHARGES : CHARGES.slice(0, 1);
-    const runs = this.#ways().flatMap(({ view, reserved }) =>
+    const ways = this.#ways();
+    const runs = ways.flatMap(({ view, reserved }) =>
       runsOf(view, charges).map((run) => ({ ...run, closing: run.closing - reserved })),
     );
     if (runs.length === 0) return undefined;
-    const fewest = Math.min(...runs.map(({ breaks }) => breaks));
+    const fewest = fewestBreaks(runs);
     const best = runs.filter(({ breaks }) => breaks === fewest);
     const sure = (which: 'opening' | 'closing') =>
       best.every((run) => run[which] === best[0]![which]) ? best[0]![which] : undefined;
-    const { faults, breaks, steps } = best[0]!;
-    const areStray = breaks <= steps * STRAY_SHARE;
+    const { told, breaks, steps } = best[0]!;
+    const areStray =
+      (breaks <= STRAYS || breaks <= steps * STRAY_SHARE) &&
+      (breaks === 0 || fewestBreaks(ways.flatMap(({ view }) => runsOf(turned(view), charges))) >= breaks);
     return {
       opening: sure('opening'),
       closing: sure('closing'),
-      faults: areStray ? [] : faults,
-      notes: areStray ? faults : [],
+      faults: areStray ? [] : told,
+      warnings: areStray ? told.map((one) => ({ ...one, warning: true as const })) : [],
     };
   }
 }
 
+const fewestBreaks = (runs: readonly Run[]) => Math.min(...runs.map(({ breaks }) => breaks));
+
+const turned = (view: View): View => ({
+  ...view,
+  minor: (i) => -view.minor(i),
+  charges: (i) => -view.charges(i),
+});
+
 interface Run {
   opening: number;
   closing: number;
-  faults: StatementFault[];
+  told: StatementFault[];
   breaks: number;
   steps: number;
 }
@@ -154,7 +166,7 @@ interface RunningBalance {
   opening: number | undefined;
   closing: number | undefined;
   faults: StatementFault[];
-  notes: StatementFault[];
+  warnings: StatementFault[];
 }
 
 function runsOf(view: View, charges: readonly number[]): Run[] {
@@ -178,7 +190,7 @@ function runOf(view: View, factor: number): Run {
   let since = 0;
   let counted = 0;
   let opening = 0;
-  const run = { faults: [] as StatementFault[], breaks: 0, steps: 0 };
+  const run = { told: [] as StatementFault[], breaks: 0, steps: 0 };
   const change = (i: number) => view.minor(i) + (factor === 0 ? 0 : factor * view.charges(i));
   for (let i = 0; i < view.length; i++) {
     since += change(i);
@@ -203,7 +215,7 @@ function runOf(view: View, factor: number): Run {
         const sum = () =>
           `${signedAmount(known!)} before it and ${signedAmount(since)} give ${signedAmount(known! + since)}`;
         const text = () => `The balance of this row is ${signedAmount(balance)}, but ${sum()}.`;
-        if (++run.breaks <= FAULTS_TOLD) run.faults.push({ line: view.line(i), text: text() });
+        if (++run.breaks <= TOLD_MAXIMUM) run.told.push({ line: view.line(i), text: text() });
       }
     }
     known = balance;

@@ -1,6 +1,6 @@
 // Reads CSV: finds the table and how it is written, asks what cannot be told, and makes statements of its rows.
 import { isValidIBAN } from 'ibantools';
-import { balanceFaults } from './balance.ts';
+import { balanceWarnings } from './balance.ts';
 import { BalanceRows } from './csv-balance.ts';
 import { type CsvQuestion, detectLayout } from './csv-detect.ts';
 import { type CsvEntry, type CsvRowsSaid, partsOf, readRows } from './csv-entries.ts';
@@ -240,15 +240,17 @@ class Group {
     const opening = balance(run ? run.opening : told.opening);
     const closing = balance(run ? run.closing : told.closing);
     const sumMinor = faults.length > 0 ? undefined : this.#sumMinor;
-    const notAdding = run ? run.faults : balanceFaults(opening, closing, sumMinor, 0, this.#balances.length);
-    const said = [...notes, ...(run?.notes ?? []), ...this.#notes];
+    const warnings = run
+      ? run.warnings
+      : balanceWarnings(opening, closing, sumMinor, 0, this.#balances.length);
+    const said = [...warnings, ...notes, ...this.#notes];
     return {
       format: 'csv',
       file,
       account: this.#account,
       ...present({ from: this.#from, to: this.#to, opening, closing }),
       lines: [],
-      faults: [...faults, ...notAdding],
+      faults: [...faults, ...(run?.faults ?? [])],
       ...(said.length > 0 && { notes: said }),
     };
   }

@@ -1,5 +1,5 @@
 // Reads MT940 and MT942 (SWIFT): fields, balances and statement lines (`:61:`). What `:86:` tells is read beside.
-import { balanceFaults } from './balance.ts';
+import { balanceWarnings } from './balance.ts';
 import { countFault } from './counts.ts';
 import { type LineRead, numbered } from './fingerprint.ts';
 import type { KnownAccount } from './known-account.ts';
@@ -98,7 +98,7 @@ function statementOf(fields: readonly Field[], file: string, known: KnownAccount
     });
   const { lines, sumMinor, notes } = linesOf(currency === undefined ? [] : fields, currency ?? '', faults);
   const closingLine = one('62F', '62M')?.line ?? fields[0]!.line;
-  faults.push(...balanceFaults(opening, closing, sumMinor, closingLine, lines.length));
+  notes.unshift(...balanceWarnings(opening, closing, sumMinor, closingLine, lines.length));
   const named = present({ ...account, currency });
   return {
     format,

@@ -15,6 +15,8 @@ export interface StatementFault {
   line: number;
   /** One sentence for the bookkeeper. */
   text: string;
+  /** Set on a note that wants a look: every line was read, and the balances say that one may be missing. */
+  warning?: true;
 }
 
 /** A balance in hundredths (for every currency, those without decimals too); negative if the account is overdrawn. */

@@ -19,6 +19,7 @@ import {
 } from '../../web/endpoint.ts';
 import { prefersAsync } from '../../web/headers.ts';
 import type { QueryReader } from '../../web/list.ts';
+import { doubtsOf } from '../import-file.ts';
 import {
   IMPORT_ID_PREFIX,
   IMPORT_STATES,
@@ -55,7 +56,9 @@ const importAnswerSchema = z.strictObject({
       }),
     ),
     faults: z.array(faultSchema).describe('What was wrong, with `despite_faults`.'),
-    notes: z.array(faultSchema).describe('What a person should know although nothing was wrong.'),
+    notes: z
+      .array(faultSchema.extend({ warning: z.literal(true).optional().describe('It wants a look.') }))
+      .describe('What a person should know although every line was read.'),
   }),
 });
 
@@ -117,7 +120,7 @@ async function importUpload(
   try {
     const read = await readBeside(bytes, name, how.csv);
     const { checked, imported } = await importWhatWasRead(parts, read, how, act, told.onTurn);
-    await (imported ? told.done(imported, checked.faults) : told.refused(checked.faults));
+    await (imported ? told.done(imported, doubtsOf(checked)) : told.refused(checked.faults));
     return { checked, imported };
   } catch (error) {
     await told.failed().catch(() => {}); // the store is away: the status is "stopped" after a while

@@ -7,7 +7,7 @@ import { attributes, type Html, html } from '../../lib/html.ts';
 import { prefersAsync } from '../../web/headers.ts';
 import { FilesForm } from '../../web/pages/files-form.ts';
 import { type Imported, importedText } from '../import.ts';
-import type { FileFault } from '../import-file.ts';
+import { doubtsOf, type FileFault } from '../import-file.ts';
 import { ToldImport } from '../import-status.ts';
 import { endedAtOnce, importWhatWasRead } from '../import-upload.ts';
 import { readBeside } from '../read-beside.ts';
@@ -103,7 +103,7 @@ ${faults.length > shown.length && html`<p>${say`${faults.length - shown.length} 
   );
   return notice(
     html`<p><strong>${literal(file)}</strong></p>${lines}${wrong}${notesShown(context, notes)}`,
-    faults.length > 0 ? 'warn' : 'status',
+    doubtsOf({ faults, notes }).length > 0 ? 'warn' : 'status',
   );
 }
 
@@ -193,7 +193,7 @@ function tellEnd(
   const imported = outcomes.flatMap((one) => one.imported ?? []);
   const isOne = outcomes.length + previews.length === 1;
   const faults = [
-    ...outcomes.flatMap((one) => one.faults),
+    ...outcomes.flatMap(doubtsOf),
     ...previews.map(({ name }) => ({ file: name, line: 0, text: TOO_LARGE_TO_SHOW })),
   ].map((fault) => (isOne ? fault : { ...fault, text: `${fault.file}: ${fault.text}` }));
   return imported.length > 0 || faults.length === 0 ? told.done(imported, faults) : told.refused(faults);

@@ -1,4 +1,5 @@
 // The newest imports in the console, with what they brought and a button that undoes each.
+import type { StatementFault } from '#bank-statements';
 import { literal } from '../../administrators/pages/parts.ts';
 import { type Html, html } from '../../lib/html.ts';
 import { daysInWords } from '../../review/told.ts';
@@ -12,6 +13,12 @@ import { STATEMENTS_PATH } from './statement-lists.ts';
 export const UNDO_PATH = `${STATEMENTS_PATH}/undo`;
 /** Imports that are shown. */
 const SHOWN = 8;
+
+/** Faults and warnings of an import that are shown. */
+const DOUBTS_SHOWN = 2;
+
+const doubtsIn = (faults: KeptStatement['faults']): string[] =>
+  (JSON.parse(faults ?? '[]') as StatementFault[]).slice(0, DOUBTS_SHOWN).map(({ text }) => text);
 
 /** The newest imports; nothing if there are none. */
 export async function recentImports({
@@ -29,7 +36,11 @@ export async function recentImports({
 <p class="muted">${say`You can undo an import as long as none of its lines was matched or ignored. Its file can be imported again.`}</p>
 ${records<KeptStatement>(
   [
-    [say`File`, ({ file }) => literal(file)],
+    [
+      say`File`,
+      ({ file, faults }) =>
+        html`${literal(file)}${doubtsIn(faults).map((text) => html`<div class="muted" lang="en">${text}</div>`)}`,
+    ],
     [say`Account`, ({ account }) => literal(account)],
     [say`Days`, ({ first_day, last_day }) => daysInWords(first_day, last_day, say) || '–'],
     [say`Lines`, ({ lines }) => String(lines), 'number'],

@@ -52,12 +52,16 @@ test('files are imported beside a server that runs, and a second time add nothin
 });
 
 test('what is wrong is said with its line, and nothing is imported unless asked', async () => {
-  const path = file('wrong.xml', camt([{ amount: '5.00', bank: 'B1' }], { balances: ['0.00', '7.00'] }));
+  const entries = [
+    { amount: '5.00', bank: 'B1' },
+    { amount: 'many', bank: 'B2' },
+  ];
+  const path = file('wrong.xml', camt(entries));
   const refused = await command(path);
   assert.equal(refused.code, 1);
   assert.match(
     refused.stdout,
-    /^wrong\.xml\n {2}wrong\.xml:\d+: The balances do not add up.*\n {2}Not imported\. To import what is right: --despite-faults\n$/,
+    /^wrong\.xml\n {2}wrong\.xml:\d+: This entry is left out.*\n {2}Not imported\. To import what is right: --despite-faults\n$/,
   );
   const forced = await command(path, '--despite-faults', '--json');
   assert.equal(forced.code, 1);
@@ -67,6 +71,13 @@ test('what is wrong is said with its line, and nothing is imported unless asked'
     files[0].statements.map(({ added, known }: Record<string, number>) => [added, known]),
     [[1, 0]],
   );
+});
+
+test('balances that do not add up are a warning, and the lines are imported', async () => {
+  const path = file('chain.xml', camt([{ amount: '6.00', bank: 'C1' }], { balances: ['0.00', '7.00'] }));
+  const { stdout, code } = await command(path);
+  assert.equal(code, 0);
+  assert.match(stdout, /: 1 new line\n {2}chain\.xml:\d+: warning: The balances do not add up/);
 });
 
 test('match says which payment a line is for and why, of a file and of what was imported', async () => {

@@ -109,6 +109,17 @@ describe('statements under /admin', () => {
     assert.equal(forced.json.data.faults.length, 1);
   });
 
+  test('balances that do not add up are a warning of the import and of its statement', async () => {
+    const chain = camt([{ amount: '6.00', bank: 'C1' }], { balances: ['0.00', '7.00'] });
+    const { status, json } = await send(chain);
+    assert.equal(status, 201);
+    assert.deepEqual(
+      json.data.notes.map(({ warning }: { warning?: boolean }) => warning),
+      [true],
+    );
+    assert.match((await get('/admin/statements')).json.data[0].faults[0].text, /^The balances do not add up/);
+  });
+
   test('CSV: what a file does not tell is asked, and an answer is remembered for the account', async () => {
     const csv = (amount: string) => Buffer.from(`Date,Text,Amount\n03/04/2026,CSV,${amount}\n`);
     const query = (more: string) => `?account=${ACCOUNT}${more}`;
