@@ -53,6 +53,38 @@ export function stretchesOf(
   );
 }
 
+/** Stretches up to `last` that hold entries about a tenant's payments, newest first. */
+export function stretchesUntil(
+  database: Reader,
+  { merchant_id, mode }: Tenant,
+  last: number,
+  limit: number,
+): Promise<{ stretch: number }[]> {
+  return database.query(
+    `select stretch from payment_stretches where merchant_id = ? and mode = ? and stretch <= ?
+     order by stretch desc limit ? + 0`,
+    merchant_id,
+    mode,
+    last,
+    limit,
+  );
+}
+
+/** The newest entry about a tenant's payments with a number above `after` up to `until`. */
+export async function newestEntryOfTenant(
+  database: Reader,
+  tenant: Tenant,
+  { after, until }: { after: number; until: number },
+): Promise<AuditEntry | undefined> {
+  const [newest] = await database.query<AuditEntry>(
+    `${SELECT_ENTRIES} where number > ? and number <= ? and ${TENANT_OF} = ? order by number desc limit 1`,
+    after,
+    until,
+    tenantName(tenant),
+  );
+  return newest;
+}
+
 /** Entries about a tenant's payments with numbers above `after` up to `until`. Looks at every entry between these two. */
 export function entriesOfTenant(
   database: Reader,

@@ -7,7 +7,15 @@ import { unavailable } from '../lib/errors.ts';
 import { inSequence } from '../lib/in-sequence.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Database, Reader } from '../store/database.ts';
-import { entriesOfTenant, listedStretches, listStretches, STRETCH, stretchesOf } from './history-queries.ts';
+import {
+  entriesOfTenant,
+  listedStretches,
+  listStretches,
+  newestEntryOfTenant,
+  STRETCH,
+  stretchesOf,
+  stretchesUntil,
+} from './history-queries.ts';
 import type { Tenant } from './queries.ts';
 
 const LIST_EVERY_MS = 500;
@@ -47,6 +55,24 @@ export async function historyOf(
   if ((await newestEntry(database)) - listed > UNLISTED_MAXIMUM) throw unavailable();
   const rest = { after: reached, until: Number.MAX_SAFE_INTEGER };
   return [...found, ...(await entriesOfTenant(database, tenant, rest, limit - found.length))];
+}
+
+/** The newest entry about a tenant's payments with a number up to `until`; undefined if there is none. Throws as `historyOf` does. */
+export async function newestOf(
+  database: Reader,
+  tenant: Tenant,
+  until: number,
+): Promise<AuditEntry | undefined> {
+  const listed = (await listedStretches(database)) * STRETCH;
+  if (until - listed > UNLISTED_MAXIMUM) throw unavailable();
+  const unlisted = await newestEntryOfTenant(database, tenant, { after: listed, until });
+  if (unlisted) return unlisted;
+  for (const { stretch } of await stretchesUntil(database, tenant, Math.floor((until - 1) / STRETCH), 2)) {
+    const part = { after: stretch * STRETCH, until: Math.min(until, (stretch + 1) * STRETCH) };
+    const found = await newestEntryOfTenant(database, tenant, part);
+    if (found) return found; // the newest stretch may hold entries behind `until` alone; the one before it is full
+  }
+  return undefined;
 }
 
 /** Lists which tenants the stretches that are full by now belong to. Returns how many stretches it listed. Throws `OperationalError`. */

@@ -23,6 +23,8 @@ interface StreamOptions {
 export class StreamClient {
   readonly events: Arrived[] = [];
   readonly comments: string[] = [];
+  /** The id that came before the first event. */
+  position: string | undefined;
   status: number | undefined;
   headers: IncomingMessage['headers'] = {};
   /** All that came and is no whole block yet; for an error, its body. */
@@ -62,9 +64,10 @@ export class StreamClient {
     const blocks = this.text.split('\n\n');
     this.text = blocks.pop()!;
     for (const block of blocks) {
-      const [, id, data] = /^id: (.*)\ndata: (.*)$/.exec(block) ?? [];
-      if (id === undefined) this.comments.push(block);
-      else this.events.push({ id, data: JSON.parse(data!), at: Date.now() });
+      const [, comment, id, data] = /^(?:(retry.*)\n)?id: (.*)(?:\ndata: (.*))?$/.exec(block) ?? [];
+      if (data === undefined) this.comments.push(comment ?? block);
+      if (data === undefined) this.position ??= id;
+      else this.events.push({ id: id!, data: JSON.parse(data), at: Date.now() });
     }
   }
 

@@ -36,9 +36,8 @@ export class Events {
 
   /**
    * Events as they happen, each within a second, for ever: a connection that breaks is made again and goes on behind the last event.
-   * It begins behind `after`; without it, with what happens from now on, and what happens while the first connection is away before
-   * the first event is missed. `break` and the signal end it. Throws `ApiError` where the service refuses, such as a key that was
-   * revoked.
+   * It begins behind `after`; without it, with what happens once the first connection stands. `break` and the signal end it. Throws
+   * `ApiError` where the service refuses, such as a key that was revoked.
    */
   async *stream(
     query: StreamEventsQuery = {},
@@ -58,8 +57,9 @@ export class Events {
           open,
         );
         for await (const { id, data } of blocksOf(response.body!, stop)) {
+          last = id ?? last;
+          if (data === undefined) continue;
           failures = 0;
-          last = id;
           yield JSON.parse(data) as Event;
           if (signal?.aborted) return;
         }

@@ -3,17 +3,18 @@
 /** The service writes something every 15 seconds: after twice as long the connection is dead. */
 const SILENCE_MS = 30_000;
 
-/** A block of a stream: its data, and the id behind which the stream goes on. */
+/** A block of a stream: its data, undefined where it has none, and the id behind which the stream goes on, also of an earlier block. */
 interface Block {
-  id: string;
-  data: string;
+  id: string | undefined;
+  data: string | undefined;
 }
 
-/** Reads the blocks of a stream that have data. It ends with the body, and when `dead` was called after 30 seconds of silence. */
+/** Reads the blocks of a stream. It ends with the body, and when `dead` was called after 30 seconds of silence. */
 export async function* blocksOf(body: ReadableStream<Uint8Array>, dead: () => void): AsyncGenerator<Block> {
   const reader = body.getReader();
   const decoder = new TextDecoder();
   let text = '';
+  let id: string | undefined;
   for (;;) {
     const silent = setTimeout(dead, SILENCE_MS);
     const { done, value } = await reader.read().finally(() => clearTimeout(silent));
@@ -25,7 +26,8 @@ export async function* blocksOf(body: ReadableStream<Uint8Array>, dead: () => vo
       const fields = Object.fromEntries(
         [...block.matchAll(/^(id|data): ?(.*)$/gm)].map(([, name, value]) => [name, value]),
       );
-      if (fields.data !== undefined) yield { id: fields.id ?? '', data: fields.data };
+      id = fields.id ?? id;
+      yield { id, data: fields.data };
     }
   }
 }

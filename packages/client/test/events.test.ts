@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { OTHER_KEY, sharedHarness } from '../../../test/support/harness.ts';
-import { becomes } from '../../../test/support/waiting.ts';
+import { becomes, eventually } from '../../../test/support/waiting.ts';
 import type { Counterfoil, Event } from '../src/index.ts';
 import { FaultyWay } from './support/faulty-way.ts';
 
@@ -65,6 +65,22 @@ describe('events through the client', () => {
       way.passed.filter(({ route }) => route.includes('/stream')).length >= all.length / 3,
       'it was cut',
     );
+  });
+
+  test('a stream without a position that is cut before its first event misses none.', async () => {
+    await becomes(0, () => way.streams);
+    way.suffer();
+    way.cutsBeforeBlock = 0;
+    const leaving = new AbortController();
+    const events = client.events.stream({}, { signal: leaving.signal });
+    const next = events.next();
+    await becomes(1, () => way.streams);
+    const { id } = await service.create();
+    await eventually(() => way.passed.length > 1); // it was cut amid the event, and came again
+    way.cutsBeforeBlock = undefined;
+    assert.equal((await next).value!.data.payment_id, id);
+    leaving.abort();
+    await events.return();
   });
 
   test('leaving the loop ends the connection, and a refusal throws.', async () => {

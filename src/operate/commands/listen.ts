@@ -39,6 +39,9 @@ interface StreamedEvent {
   body: string;
 }
 
+/** A block of the stream. The first one says by its id alone where the stream begins. */
+type Block = StreamedEvent | { id: string; body?: undefined };
+
 export function listenCommand(): Command {
   return newCommand(
     'listen',
@@ -93,7 +96,7 @@ async function listen({ forwardTo, json, secret: given, ...options }: Options): 
       hasBegun = true;
       for await (const event of events) {
         lastId = event.id;
-        await forward(event, { forwardTo, secret, json });
+        if (event.body !== undefined) await forward(event, { forwardTo, secret, json });
       }
       say('the service ended the stream; connecting again');
     } catch (error) {
@@ -110,7 +113,7 @@ const secondOf = (ms: number) => momentsIn('UTC').second(ms);
 const say = (text: string) => console.error(`${secondOf(systemClock.now())}  ${text}`);
 
 /** Opens the stream behind an event, or now. Throws as `TestApi.request` does; so does what it returns when the connection breaks. */
-async function openEvents(api: TestApi, lastId: string | undefined): Promise<AsyncGenerator<StreamedEvent>> {
+async function openEvents(api: TestApi, lastId: string | undefined): Promise<AsyncGenerator<Block>> {
   const silent = new AbortController();
   let timer = setTimeout(() => silent.abort(), SILENT_MS);
   const heard = () => {
@@ -127,11 +130,7 @@ async function openEvents(api: TestApi, lastId: string | undefined): Promise<Asy
   }
 }
 
-async function* eventsIn(
-  response: Response,
-  heard: () => void,
-  end: () => void,
-): AsyncGenerator<StreamedEvent> {
+async function* eventsIn(response: Response, heard: () => void, end: () => void): AsyncGenerator<Block> {
   let text = '';
   const decoder = new TextDecoder();
   try {
@@ -140,8 +139,8 @@ async function* eventsIn(
       const blocks = (text + decoder.decode(bytes, { stream: true })).split('\n\n');
       text = blocks.pop()!;
       for (const block of blocks) {
-        const [, id, body] = /^id: ([\w-]{1,100})\ndata: (.*)$/.exec(block) ?? [];
-        if (id !== undefined) yield { id, body: body! };
+        const [, id, body] = /^(?:retry: \d+\n)?id: ([\w-]{1,100})(?:\ndata: (.*))?$/.exec(block) ?? [];
+        if (id !== undefined) yield { id, body };
         else if (/^(id|data):/m.test(block)) say('what came is no event, and is passed over');
       }
     }

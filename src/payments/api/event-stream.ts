@@ -36,7 +36,7 @@ export function eventStreamEndpoint({ database, directory, clock, streams }: Eve
     id: 'streamEvents',
     summary: "Be sent the merchant's events as they happen",
     description:
-      'Server-sent events: `id` is the id of the event and `data` its JSON, as `GET /v1/events/{id}` has it. The stream begins behind `Last-Event-ID` or `after`, otherwise now. It goes on at every node. A comment is sent every 15 seconds. Come again when the stream ends.',
+      'Server-sent events: `id` is the id of the event and `data` its JSON, as `GET /v1/events/{id}` has it. The stream begins behind `Last-Event-ID` or `after`, otherwise now. Its first block has no data: its `id` is the position where the stream begins. It goes on at every node. A comment is sent every 15 seconds. Come again when the stream ends.',
     query: { ...FILTER, payment_id: paymentIdParameter },
     headers: [LAST_EVENT_ID],
     answers: {

@@ -42,6 +42,13 @@ const QUIET_CHANGES: ReadonlySet<string> = new Set([
   'payment.announced',
   'payment.announcement_withdrawn',
 ]);
+/** The position before a tenant's first event. */
+export const BEGINNING: ToldEntry = {
+  number: 0,
+  id: `evt_${'0'.repeat(34)}_0`,
+  event: undefined,
+  isChange: false,
+};
 const EVENT_ID = /^evt_([0-9a-hjkmnp-tv-z]{10})([0-9a-f]{24})_([1-9]\d{0,5})$/;
 
 export interface PaymentEvent {

@@ -2,10 +2,17 @@
 
 import type { AuditEntry } from '../../journal/audit-entry.ts';
 import type { Reader } from '../../store/database.ts';
-import { historyOf } from '../history.ts';
+import { historyOf, newestOf } from '../history.ts';
 import { entriesOfSubjects, type PaymentFacts, paymentFacts, paymentIdsFrom } from '../history-queries.ts';
 import type { Tenant } from '../queries.ts';
-import { type EventType, type PaymentEvent, readEventId, type ToldEntry, toldOf } from './event.ts';
+import {
+  BEGINNING,
+  type EventType,
+  type PaymentEvent,
+  readEventId,
+  type ToldEntry,
+  toldOf,
+} from './event.ts';
 
 /** Entries of a tenant that are read at once, and at most for one page: few match a type that is rare. */
 export const READ_AT_ONCE = 200;
@@ -90,9 +97,16 @@ export async function tellOf(
 
 /** The event of the entry that an id names. Undefined if it is none of the tenant's. Throws as `toldOfPayments` does. */
 export async function findTold(database: Reader, tenant: Tenant, id: string): Promise<ToldEntry | undefined> {
+  if (id === BEGINNING.id) return BEGINNING;
   const named = readEventId(id);
   if (!named) return undefined;
   const found = (await paymentIdsFrom(database, tenant, named.start)).find((one) => named.isOf(one.id));
   if (!found) return undefined;
   return (await toldOfPayments(database, [found.id])).get(found.id)?.[named.place - 1];
+}
+
+/** The position behind a tenant's newest entry up to number `until`. Throws as `historyOf` and `toldOfPayments` do. */
+export async function positionAt(database: Reader, tenant: Tenant, until: number): Promise<Position> {
+  const newest = await newestOf(database, tenant, until);
+  return (newest && (await tellOf(database, [newest]))[0]) ?? BEGINNING;
 }

@@ -7,8 +7,8 @@ import { OperationalError, unavailable } from '../../lib/errors.ts';
 import { monotonicMs, SECOND_MS } from '../../lib/time.ts';
 import type { Database } from '../../store/database.ts';
 import { type Tenant, tenantName } from '../queries.ts';
-import { type PaymentEvent, presentEvent } from './event.ts';
-import { type EventFilter, listEvents, type Position, tellOf } from './list.ts';
+import { BEGINNING, type PaymentEvent, presentEvent } from './event.ts';
+import { type EventFilter, listEvents, type Position, positionAt, tellOf } from './list.ts';
 
 /** Streams of one merchant in one mode that one node serves. */
 export const STREAMS_MAXIMUM = 100;
@@ -80,7 +80,7 @@ export class EventStreams implements FeedListener {
 
   /**
    * Takes a place for a stream and returns what begins it on a response. The place is given back when the response closes. Throws
-   * `rate_limited` if the merchant has too many, `unavailable`, and `DatabaseError`.
+   * `rate_limited` if the merchant has too many, `unavailable`, `DatabaseError` and `HistoryBroken`.
    */
   async open(asked: StreamRequest, response: ServerResponse): Promise<() => void> {
     if (this.#stopped) throw unavailable();
@@ -110,7 +110,8 @@ export class EventStreams implements FeedListener {
     response.socket?.once('end', () => response.destroy()); // a client that ends its side is gone
     try {
       await this.#feed.begin();
-      return () => stream.begin(this.#feed.newest);
+      const from = asked.after ?? (await positionAt(this.#database, asked.tenant, this.#feed.newest));
+      return () => stream.begin(from);
     } catch (error) {
       leave();
       throw error;
@@ -146,7 +147,7 @@ interface StreamParts extends StreamRequest {
 class Stream {
   readonly #parts: StreamParts;
   /** Events up to here are sent. */
-  #at: Position = { number: 0, id: '' };
+  #at: Position = BEGINNING;
   /** When something was written last; undefined before the stream has begun: then its headers are not sent yet. */
   #writtenAt: number | undefined;
   #isLive = false;
@@ -157,13 +158,11 @@ class Stream {
     this.#parts = parts;
   }
 
-  /** Begins behind the position that was asked for, otherwise behind the entry `newest`. */
-  begin(newest: number): void {
-    this.#write(`retry: ${RETRY_MS}\n\n`);
-    const { after } = this.#parts;
-    this.#at = after ?? { number: newest, id: '' };
-    if (after) this.#catchUp();
-    else this.#isLive = true;
+  /** Begins behind a position and says its id: a client that is cut before its first event goes on from there. */
+  begin(from: Position): void {
+    this.#write(`retry: ${RETRY_MS}\nid: ${from.id}\n\n`);
+    this.#at = from;
+    this.#catchUp();
   }
 
   /** Takes an event that has just happened. */

@@ -60,8 +60,9 @@ describe('counterfoil listen and trigger', () => {
   test('an odd id, what is no event and codes for terminals end nothing and are not printed.', async () => {
     const event = (id: string, data: unknown) => `id: ${id}\ndata: ${JSON.stringify(data)}\n\n`;
     const right = { type: 'payment.created', data: { payment_id: 'pay_1' } };
-    const stranger = createServer((_request, response) => {
+    const stranger = createServer((request, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
+      if (request.headers['last-event-id'] !== 'evt_0') return response.end('retry: 1000\nid: evt_0\n\n'); // cut at once
       response.write(
         event('evt.1', right) + event('\u001b[2J', right) + event('evt_2', null) + event('evt_3', {}),
       );

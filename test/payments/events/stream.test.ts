@@ -4,9 +4,10 @@ import type { Socket } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { STREAMS_MAXIMUM } from '../../../src/payments/events/streams.ts';
+import { listFullStretches } from '../../../src/payments/history.ts';
 import { openDatabase } from '../../../src/store/open.ts';
 import { openStream, type StreamClient } from '../../support/event-stream.ts';
-import { createIn, type Harness, OTHER_KEY, startHarness } from '../../support/harness.ts';
+import { createIn, type Harness, KEY, OTHER_KEY, startHarness } from '../../support/harness.ts';
 import { heldUp, unhurried } from '../../support/journal.ts';
 import { becomes, eventually, LONGER_THAN_A_TEST_MS, until } from '../../support/waiting.ts';
 
@@ -243,6 +244,50 @@ describe('the event stream of a node', () => {
       assert.equal(counters.dropped, 1);
       assert.deepEqual(quick.told, created(expected));
       assert.ok(!quick.isEnded);
+    } finally {
+      await service.close();
+    }
+  });
+
+  test('a stream says where it begins, so that nothing is missed by a client that is cut before its first event.', async () => {
+    const service = await startHarness('sqlite');
+    try {
+      const { database, journal } = service.service;
+      const cutAtOnce = async (key: string) => {
+        const client = await openStream(service, '', { key });
+        client.close();
+        return { key, position: client.position! };
+      };
+      const cut = [await cutAtOnce(KEY), await cutAtOnce(OTHER_KEY)]; // before there is any event
+      const [first, others] = [await service.create(), await service.create({}, { key: OTHER_KEY })];
+      cut.push(await cutAtOnce(KEY)); // its newest entry is in no list of stretches yet
+      const more = await createIn(journal, service, 600);
+      while ((await listFullStretches(database, journal)) > 0) {}
+      cut.push(await cutAtOnce(OTHER_KEY)); // its newest entry is behind hundreds of others
+      const missed = await service.create();
+      const missedOther = await service.create({}, { key: OTHER_KEY });
+      const expected = [
+        [first.id, ...more, missed.id],
+        [others.id, missedOther.id],
+        [...more, missed.id],
+        [missedOther.id],
+      ];
+      for (const [i, { key, position }] of cut.entries()) {
+        for (const again of [`?after=${position}`, '']) {
+          const headers: Record<string, string> = again === '' ? { 'last-event-id': position } : {};
+          const client = await openStream(service, again, { key, headers });
+          await client.heard(expected[i]!.length);
+          assert.deepEqual(client.told, created(expected[i]!));
+          assert.equal(client.position, position);
+          client.close();
+        }
+        const { data } = (await service.request(`/v1/events?limit=1&after=${position}`, { key })).json;
+        assert.equal(data[0].data.payment_id, expected[i]![0]);
+        const [mine, another] = key === KEY ? [KEY, OTHER_KEY] : [OTHER_KEY, KEY];
+        assert.equal((await service.request(`/v1/events/${cut[0]!.position}`, { key: mine })).status, 404);
+        if (i > 1)
+          assert.equal((await service.request(`/v1/events?after=${position}`, { key: another })).status, 422);
+      }
     } finally {
       await service.close();
     }
