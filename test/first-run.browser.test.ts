@@ -47,6 +47,6 @@ describe('a newcomer', { skip: !hasTerminal && 'this machine has no util-linux s
 
   test('registers a business and sells with the command that its page shows.', async () => {
     await sellAsMerchant(newcomer, server.stdout);
-    assert.equal(steps.length, 13);
+    assert.equal(steps.length, 14);
   });
 });

@@ -19,6 +19,8 @@ export interface Environment {
   METRICS_PORT?: string | undefined;
   NO_COLOR?: string | undefined;
   TERM?: string | undefined;
+  /** Set by sshd: the person's browser is on another machine. */
+  SSH_CONNECTION?: string | undefined;
   /** Node's own, which production refuses to weaken it by. */
   NODE_OPTIONS?: string | undefined;
   NODE_TLS_REJECT_UNAUTHORIZED?: string | undefined;

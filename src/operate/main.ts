@@ -1,5 +1,6 @@
 // Starts everything in order and stops it in reverse.
 import type { FastifyInstance } from 'fastify';
+import type { Feed } from '../journal/feed.ts';
 import { Fence } from '../journal/fence.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { KeyRing } from '../journal/keys/key-ring.ts';
@@ -51,6 +52,8 @@ export interface Service {
   directory: Directory;
   keyUses: KeyUses;
   offer: Offer;
+  /** Hands out changes of payments. */
+  feed: Feed;
   streams: EventStreams;
   waits: Waits;
   webhooks: WebhookWorker;
@@ -101,7 +104,7 @@ async function start(configuration: Configuration, parts: StartParts, undo: Undo
   const ring = await openRing(database, configuration, clock);
   const base = { configuration, database, ring, fence, measurements, undo };
   const running = startWork(base, parts);
-  const { journal, webhooks, streams, waits } = running;
+  const { journal, webhooks, feed, streams, waits } = running;
   const directory = new Directory(configuration.merchants, {
     testOnly: configuration.environment === 'development',
   });
@@ -144,7 +147,7 @@ async function start(configuration: Configuration, parts: StartParts, undo: Undo
   undo.add(() => Promise.all(listeners.map((listener) => listener.close())));
   undo.add(() => [health.stopping(), streams.stop(), waits.stop()]);
   return {
-    ...{ database, journal, ring, directory, keyUses, offer, streams, waits, webhooks },
+    ...{ database, journal, ring, directory, keyUses, offer, feed, streams, waits, webhooks },
     baseUrl: places.baseUrls.public,
     checkoutBaseUrl: places.checkoutBaseUrl,
     consoleBaseUrl: places.baseUrls.console,

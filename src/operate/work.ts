@@ -95,7 +95,7 @@ export function startWork(base: Base, parts: WorkParts) {
   const rules = webhookRules(configuration);
   const hasTrials = configuration.environment === 'production';
   const webhooks = new WebhookWorker({ database, journal, clock, ring, rules, hasTrials }, log);
-  const told = { streams: new EventStreams(database, feed, parts.pace), waits: new Waits(feed) };
+  const told = { feed, streams: new EventStreams(database, feed, parts.pace), waits: new Waits(feed) };
   return { journal, webhooks, checkpoints, sweeper, woken, ...told };
 }
 

@@ -30,7 +30,7 @@ export interface SendingNode {
   commits: SharedCommits;
   /** Aborts attempts. */
   signal: AbortSignal;
-  log: Pick<Logger, 'info' | 'warn'>;
+  log: Pick<Logger, 'debug' | 'info' | 'warn'>;
   /** Ids of endpoints that may have events which are not queued. */
   news: Set<string>;
   /** Whether an endpoint is enabled, unchanged, and the node does not stop. */
@@ -236,17 +236,20 @@ const DISABLED_BECAUSE: Record<NonNullable<AttemptNoted['disabled']>, string> = 
   failing: 'No attempt succeeded for 5 days',
 };
 
-/** Logs an attempt that failed, and that it disabled the endpoint. An attempt that succeeded is not logged. */
+/** Logs an attempt: one that succeeded for debugging alone, and one that failed with what it led to. */
 export function logAttempt(
-  log: Pick<Logger, 'info' | 'warn'>,
+  log: Pick<Logger, 'debug' | 'info' | 'warn'>,
   { url, merchant_id: merchant }: Endpoint,
-  { id: delivery, endpoint_id: endpoint, event_id: event, attempts }: Delivery,
+  { id: delivery, endpoint_id: endpoint, event_id: event, type, attempts }: Delivery,
   { ok, status, ms, reason }: AttemptOutcome,
   { disabled }: AttemptNoted,
 ): void {
-  if (ok) return;
-  const about = { merchant, endpoint, delivery, event, attempt: attempts + 1, status, ms: Math.round(ms) };
-  log.info({ ...about, reason: withoutHost(reason, url) }, 'a webhook was not delivered');
+  const about = {
+    ...{ merchant, endpoint, delivery, event, type, attempt: attempts + 1, status },
+    ms: Math.round(ms),
+  };
+  if (ok) log.debug(about, 'a webhook was delivered');
+  else log.info({ ...about, reason: withoutHost(reason, url) }, 'a webhook was not delivered');
   if (disabled) log.warn({ ...about, reason: DISABLED_BECAUSE[disabled] }, 'a webhook endpoint was disabled');
 }
 

@@ -33,8 +33,9 @@ function linkBeside(words: string, terminal: string): string {
 
 /** Pays the sample payment, sets up who reviews, and approves it. Throws the step that failed, and why. */
 export async function reviewFirstPayment(newcomer: Newcomer, terminal: string): Promise<void> {
-  const checkout = linkBeside('Checkout', terminal);
+  const checkout = linkBeside('Pay it', terminal);
   const review = linkBeside('Review it', terminal);
+  const inbox = linkBeside('Webhooks', terminal);
   const customer = await newPage(newcomer);
   const reviewer = await newPage(newcomer);
   const step = stepper(newcomer);
@@ -61,6 +62,12 @@ export async function reviewFirstPayment(newcomer: Newcomer, terminal: string): 
   await step('sees as the customer that it is paid', async () => {
     await customer.reload();
     assert.match(await heading(customer), /^You have paid /);
+  });
+  await step('sees the verified webhook in the inbox that the banner shows', async () => {
+    await customer.goto(inbox);
+    const approved = customer.locator('section', { hasText: 'payment.approved' });
+    while ((await approved.count()) === 0) await customer.reload();
+    assert.match(await approved.first().innerText(), /Signature verified/);
   });
   for (const page of [customer, reviewer]) await page.context().close();
 }

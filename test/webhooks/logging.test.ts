@@ -37,7 +37,7 @@ test('an attempt that failed has a line with ids, status, duration and reason, a
   const [delivery] = (await service.request(`/v1/webhook_endpoints/${id}/deliveries`)).json.data;
   assert.deepEqual(line, {
     ...{ merchant: 'mer_development', endpoint: id, delivery: delivery.id, event: delivery.event_id },
-    ...{ attempt: 1, status: 500, msg: FAILED },
+    ...{ type: 'payment.created', attempt: 1, status: 500, msg: FAILED },
   });
   assert.equal(level, 30);
   assert.ok(time && Number.isInteger(ms));

@@ -2,23 +2,15 @@
 
 import { developmentSetUp } from '../../administrators/manage.ts';
 import { setUpUrl } from '../../administrators/set-up.ts';
-import { MINUTE_MS, systemClock } from '../../lib/time.ts';
+import { systemClock } from '../../lib/time.ts';
 import { VERSION } from '../../lib/version.ts';
 import { type Caller, DEVELOPMENT_KEY } from '../../merchants/merchant.ts';
-import { createPayment } from '../../payments/create.ts';
-import { checkoutUrl, PAYMENT_PAGE } from '../../payments/present.ts';
-import { listPayments } from '../../payments/queries.ts';
-import { parsePaymentRequest } from '../../payments/request.ts';
 import type { Configuration } from '../config.ts';
 import type { Service } from '../main.ts';
-import { termsOf } from '../surface-settings.ts';
 import { columns, shownPath, styled } from './terminal.ts';
 
-const SAMPLE_REFERENCE = 'SAMPLE-1';
-/** A sample with less time left than this is not worth opening. */
-const SAMPLE_TIME_LEFT_MS = 10 * MINUTE_MS;
-
-function developmentCaller(configuration: Configuration, service: Service): Caller | undefined {
+/** Whose the development key is; undefined in production, and where no merchant has it. */
+export function developmentCaller(configuration: Configuration, service: Service): Caller | undefined {
   return configuration.environment === 'development'
     ? service.directory.find(DEVELOPMENT_KEY, systemClock.now())
     : undefined;
@@ -57,37 +49,60 @@ export function readyLine(
   };
 }
 
-/**
- * What a person learns of it: where it is, a payment to look at, where to review it, and one to make. `readyMs`: milliseconds
- * it took; `setUp` from `setUpLink`.
- */
-export async function banner(
+/** The addresses that a person opens; undefined for what there is not. */
+export interface Doors {
+  /** The page of a payment to pay. */
+  pay: string | undefined;
+  review: string;
+  docs: string | undefined;
+  /** Where letters and webhooks lie, in development. */
+  mail: string | undefined;
+  inbox: string | undefined;
+}
+
+interface Welcome {
+  /** How long the start took, in milliseconds. */
+  readyMs: number;
+  doors: Doors;
+  /** From `setUpLink`. */
+  setUp: string | undefined;
+  /** Whether the store was filled with the demo at this start. */
+  hasDemo: boolean;
+}
+
+/** What a person learns of a service that is ready: where it is, a payment to pay, where to review it, and how to make one. */
+export function banner(
   configuration: Configuration,
   service: Service,
-  readyMs: number,
-  setUp: string | undefined,
-): Promise<string> {
+  { readyMs, doors, setUp, hasDemo }: Welcome,
+): string {
   const out = process.stdout;
   const bold = (text: string) => styled(out, 'bold', text);
   const dim = (text: string) => styled(out, 'dim', text);
   const caller = developmentCaller(configuration, service);
-  // Where none can be made, the service is ready all the same.
-  const sample = caller && (await samplePayment(configuration, service, caller).catch(() => undefined));
-  const isOpen = isRegistrationOpen(configuration);
   const database = service.database.engine === 'sqlite' ? 'SQLite' : 'PostgreSQL; checkpoints and their key';
-  const rows = [
+  const all: readonly (readonly [string, string | false | undefined])[] = [
+    ['Pay it', doors.pay],
+    ['Review it', doors.review],
+    ['', setUp && dim('one-time set-up, 30 min')],
+    ['Docs', doors.docs],
+    ['Mail', doors.mail],
+    ['Webhooks', doors.inbox],
+    ['Register', isRegistrationOpen(configuration) && `${service.baseUrl}/register`],
     ['API', `${service.baseUrl}/v1`],
     ['OpenAPI', `${service.baseUrl}/openapi.json`],
-    ['Checkout', sample ?? `${service.checkoutBaseUrl}/${PAYMENT_PAGE}`],
-    ['Review it', setUp ?? `${service.consoleBaseUrl}/console`],
-    ...(setUp ? [['', dim('one-time set-up, 30 min')]] : []),
-    ...(caller ? [['API key', DEVELOPMENT_KEY]] : []),
-    ...(isOpen ? [['Register', `${service.baseUrl}/register`]] : []),
+    ['API key', caller && DEVELOPMENT_KEY],
     ['Data', `${shownPath(configuration.storage)} ${dim(`(${database}; private, never served)`)}`],
     ['Settings', shownPath(configuration.file)],
   ];
+  const rows = all.flatMap(([name, value]) => (value ? [[name, value]] : []));
   const ready = styled(out, 'green', `ready in ${(readyMs / 1000).toFixed(1)} s`);
   const taken = service.portTaken;
+  const demo = [
+    `  ${bold('The demo')}: ${caller?.merchant.name} has a payment in each status, and its webhooks go to the inbox.`,
+    dim('  It is made in development alone, in a store without payments. Without it: --no-demo'),
+    '',
+  ];
   const example = [
     `  ${bold('Create a payment')}`,
     '',
@@ -108,45 +123,13 @@ export async function banner(
       .split('\n')
       .map((line) => `  ${line}`),
     '',
+    ...(hasDemo ? demo : []),
     ...(caller ? example : []),
     ...(noKeys
       ? ['  There are no keys yet. Make one: npx counterfoil keys create --merchant "Corner Shop"']
       : []),
-    dim('  Ctrl-C stops it. Each request is told below.'),
+    dim('  Ctrl-C stops it. What happens is told below.'),
     '',
   ];
   return lines.join('\n');
-}
-
-/** The page of a pending payment to look at: the newest sample that has time left, else a new one. */
-async function samplePayment(
-  configuration: Configuration,
-  service: Service,
-  caller: Caller,
-): Promise<string> {
-  const [latest] = await listPayments(service.database, {
-    merchant_id: caller.merchant.id,
-    mode: caller.key.mode,
-    merchant_reference: SAMPLE_REFERENCE,
-    status: 'pending',
-    before: undefined,
-    limit: 1,
-    now: systemClock.now() + SAMPLE_TIME_LEFT_MS,
-  });
-  const request = parsePaymentRequest(
-    {
-      amount: 49.9,
-      currency: 'EUR',
-      merchant_reference: SAMPLE_REFERENCE,
-      description: 'A sample payment to look at',
-    },
-    { strict: true, httpsOnly: false },
-  );
-  const act = { actor: 'operator', request_id: null };
-  const { id } =
-    latest ??
-    (await service.journal.commit((transaction) =>
-      createPayment(transaction, caller, act, request, termsOf(configuration)),
-    ));
-  return checkoutUrl(service.checkoutBaseUrl, id);
 }

@@ -9,9 +9,10 @@ import { CHECKS } from '../checks/checks.ts';
 import { type Configuration, configurationFile, installationOf, readConfiguration } from '../config.ts';
 import { environment } from '../environment.ts';
 import type { Service } from '../main.ts';
-import { banner, readyLine, setUpLink } from './banner.ts';
+import { readyLine, setUpLink } from './banner.ts';
 import { controllingTerminal, terminalLog } from './terminal.ts';
 import { CONFIG_OPTION } from './usage.ts';
+import { welcome } from './welcome.ts';
 
 /**
  * A stop that takes longer is given up, before supervisors lose patience. Later than the last answer (`http/listener.ts`), and with
@@ -19,12 +20,19 @@ import { CONFIG_OPTION } from './usage.ts';
  */
 const STOP_DEADLINE_MS = 9800;
 
+interface Options {
+  deep?: boolean;
+  json?: boolean;
+  demo: boolean;
+}
+
 export function serveCommand(): Command {
   return new Command('serve')
     .description('run the service')
     .option(...CONFIG_OPTION)
     .option('--deep', 'prove every index of the store before serving, which reads all of it')
     .option('--json', 'on a terminal too, say ready and log in lines of JSON')
+    .option('--no-demo', 'on a terminal in development too, make no payments to look at')
     .addHelpText(
       'after',
       `
@@ -36,7 +44,7 @@ Examples:
 Environment, over the file: COUNTERFOIL_CONFIG, PORT, COUNTERFOIL_STORAGE, DATABASE_URL.
 SIGTERM and SIGINT finish what was accepted and stop; SIGHUP reads merchants, keys, methods and the certificate again.`,
     )
-    .action((options: { config?: string; deep?: boolean; json?: boolean }) =>
+    .action((options: Options & { config?: string }) =>
       serve(options.config ? configurationFile(options.config) : firstTry(), options),
     );
 }
@@ -56,12 +64,14 @@ function firstTry(): string {
   return file;
 }
 
-async function serve(file: string, options: { deep?: boolean; json?: boolean }): Promise<void> {
+async function serve(file: string, options: Options): Promise<void> {
   const begun = monotonicMs();
   const configuration = readConfiguration(file);
   const interactive = process.stdout.isTTY === true && !options.json;
   const lines = createLogger(configuration.log_level);
-  const log = interactive ? terminalLog(process.stdout, configuration.time_zone) : lines;
+  const tellsPages = configuration.environment === 'production';
+  const words = interactive && terminalLog(process.stdout, configuration.time_zone, lines, { tellsPages });
+  const log = words || lines;
   watchClock(systemClock, log);
   const subject = { ...subjectOf(configuration), deep: options.deep };
   await refuseToStart(subject, 'start');
@@ -105,7 +115,8 @@ async function serve(file: string, options: { deep?: boolean; json?: boolean }):
   // The service answers already: what its store refuses now, a full disk say, it may take again by the next request.
   const [setUp] = await Promise.allSettled([setUpLink(configuration, service)]);
   const link = setUp.status === 'fulfilled' ? setUp.value : undefined;
-  if (interactive) console.log(await banner(configuration, service, readyMs, link));
+  const mayDemo = options.demo;
+  if (words) await welcome({ configuration, service, readyMs, setUp: link, mayDemo, log: words, stop });
   else process.stdout.write(`${JSON.stringify(readyLine(configuration, service, readyMs, link))}\n`);
   if (setUp.status === 'rejected')
     log.error({ err: setUp.reason }, 'no set-up link could be made: restart to get one');

@@ -74,33 +74,81 @@ export function controllingTerminal(): boolean {
   }
 }
 
-/** A log for eyes: one short line for each request but the health checks, and what went wrong in words. */
-export function terminalLog(out: Stream, timeZone: string): Logger {
+/** A log for eyes, which can also tell what is no line of the log. */
+export interface TerminalLog extends Logger {
+  /** Tells something under a sign that says what kind it is. */
+  tell(sign: string, text: string): void;
+  /** Goes on in lines of JSON, or in words again. */
+  toggleJson(): void;
+}
+
+type Fields = Record<string, unknown>;
+
+/** Lines of the log that are told in other words: the sign, the text, and the status that colours it. */
+const TOLD: Record<string, (fields: Fields) => readonly [sign: string, text: string, status?: unknown]> = {
+  request: ({ method, route, status, ms }) => [
+    '←',
+    `${String(method).padEnd(4)} ${route ?? 'no such path'}  ${ms} ms`,
+    status,
+  ],
+  'a webhook was delivered': ({ type, status, ms }) => ['→', `webhook ${type}  ${ms} ms`, status],
+  'a webhook was not delivered': ({ type, status, reason }) => [
+    '→',
+    `webhook ${type} was not delivered: ${reason}`,
+    status ?? 500,
+  ],
+  'a letter lies at /dev/mail': ({ at }) => ['✉', `a letter lies at ${at}`],
+};
+
+/** Requests that people's browsers send and that are no news where they succeed. */
+const isQuiet = ({ route, status }: Fields) =>
+  String(route).endsWith('/health') || (Number(status) < 400 && !/\/(v1|admin)\//.test(String(route)));
+
+/**
+ * A log for eyes: a short line for each event, and what went wrong in words. `lines` takes them as lines of JSON where they are asked for.
+ * `tellsPages`: whether also the requests for pages that succeed are told.
+ */
+export function terminalLog(
+  out: Stream,
+  timeZone: string,
+  lines: Logger,
+  { tellsPages }: { tellsPages: boolean },
+): TerminalLog {
+  let isJson = false;
   const time = () => styled(out, 'dim', momentsIn(timeZone).second(systemClock.now()));
   const write = (text: string) => void out.write(`  ${time()}  ${text}\n`);
-  const tell = (style: 'yellow' | 'red' | undefined) => (fields: unknown, message?: string) => {
-    const { method, route, status, ms, err, request_id } = (
-      typeof fields === 'object' ? fields : {}
-    ) as Record<string, unknown>;
-    if (message === 'request') {
-      if (String(route).endsWith('/health')) return;
+  const inWords = (style: 'yellow' | 'red' | undefined, given: unknown, message?: string) => {
+    const fields = (typeof given === 'object' ? given : {}) as Fields;
+    const told = TOLD[message ?? ''];
+    if (told) {
+      if (message === 'request' && !tellsPages && isQuiet(fields)) return;
+      const [sign, text, status] = told(fields);
       const color = Number(status) < 400 ? 'green' : Number(status) < 500 ? 'yellow' : 'red';
-      write(
-        `${styled(out, color, String(status))}  ${String(method).padEnd(4)}  ${route ?? 'no such path'}  ${ms} ms`,
-      );
-      return;
+      return write(`${sign} ${status === undefined ? '' : `${styled(out, color, String(status))}  `}${text}`);
     }
-    const text = message ?? String(fields);
+    const { err, request_id } = fields;
+    const text = message ?? String(given);
     const cause = err instanceof Error ? `: ${err.stack ?? err.message}` : '';
     const place = request_id ? ` (${request_id})` : '';
     write((style ? styled(out, style, text) : text) + place + cause);
   };
+  const level = (name: keyof Logger, style?: 'yellow' | 'red') => (given: unknown, message?: string) => {
+    if (isJson) (lines[name] as (given: unknown, message?: string) => void)(given, message);
+    else if (name !== 'debug' || TOLD[message ?? '']) inWords(style, given, message);
+  };
   return {
-    debug() {},
-    info: tell(undefined),
-    warn: tell('yellow'),
-    error: tell('red'),
-  } as Logger;
+    debug: level('debug'),
+    info: level('info'),
+    warn: level('warn', 'yellow'),
+    error: level('error', 'red'),
+    tell: (sign, text) => {
+      if (!isJson) write(`${sign} ${text}`);
+    },
+    toggleJson() {
+      isJson = !isJson;
+      write(isJson ? 'the log goes on in lines of JSON; j: in words' : 'the log goes on in words');
+    },
+  };
 }
 
 const BAR_WIDTH = 24;

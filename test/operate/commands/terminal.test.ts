@@ -1,6 +1,8 @@
 // What a person at a terminal sees and types: the banner, links and a command that work, Ctrl-C, and an old Node.
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
+import { chmodSync, existsSync, rmSync, writeFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import {
   ANSI,
@@ -12,11 +14,13 @@ import {
   plainText,
   ROOT,
   type Running,
+  run,
   start,
   startOnTerminal,
   temporaryFolder,
 } from '../../support/command.ts';
 import { KEY } from '../../support/harness.ts';
+import { eventually } from '../../support/waiting.ts';
 
 const CTRL_C = '\x03';
 const SERVE = `'${process.execPath}' '${COMMAND}' serve`;
@@ -47,6 +51,8 @@ describe('on a terminal', { skip: !hasTerminal && 'this machine has no util-linu
     assert.match(terminal.stdout, ANSI);
     const banner = plainText(terminal.stdout);
     assert.match(banner, /counterfoil \d+\.\d+\.\d+ {2}ready in \d+\.\d s {2}development · 127\.0\.0\.1/);
+    assert.match(banner, /Mail +http:\S+\/dev\/mail\n/);
+    assert.match(banner, /Webhooks +http:\S+\/dev\/inbox\n/);
     assert.match(banner, /API +http:\/\/127\.0\.0\.1:\d+\/v1\n/);
     assert.match(banner, new RegExp(`API key +${KEY}\n`));
     assert.match(banner, /Register +http:\/\/127\.0\.0\.1:\d+\/register\n/);
@@ -59,8 +65,8 @@ describe('on a terminal', { skip: !hasTerminal && 'this machine has no util-linu
   test('its payment link opens, its addresses answer, and its command works as pasted', async () => {
     const terminal = await onTerminal(SERVE);
     const banner = plainText(terminal.stdout);
-    const links = [...banner.matchAll(/^ {2}\w+ +(http\S+)$/gm)].map(([, link]) => link!);
-    assert.equal(links.length, 4);
+    const links = [...banner.matchAll(/^ {2}\w+(?: it)? +(http\S+)$/gm)].map(([, link]) => link!);
+    assert.ok(links.length >= 7, banner);
     for (const link of links.filter((one) => !one.endsWith('/v1')))
       assert.equal((await fetch(link)).status, 200, link);
     const [command] = /^curl [\s\S]*?[^\\]$/m.exec(banner)!;
@@ -69,6 +75,72 @@ describe('on a terminal', { skip: !hasTerminal && 'this machine has no util-linu
     assert.deepEqual([data.status, data.amount, data.currency], ['pending', '49.90', 'EUR']);
     assert.equal((await fetch(data.checkout_url)).status, 200);
     await terminal.until(/201.*POST.*\/v1\/payments/);
+    await terminal.until(new RegExp(`● pending {2}49\\.90 EUR {2}\\S+${data.id}`));
+    await terminal.until(/→ .*204.*webhook payment\.created/);
+    await fetch(`${data.checkout_url}&lang=xx`);
+    const { origin } = new URL(data.checkout_url);
+    const headers = { authorization: `Bearer ${KEY}` };
+    await fetch(`${origin}/v1/payments/${data.id}/cancel`, { method: 'POST', headers });
+    await terminal.until(new RegExp(`● pending → cancelled {2}${data.id} {2}by merchant:`));
+    assert.doesNotMatch(terminal.stdout, /payment\.php {2}/); // pages that succeed are no news
+  });
+
+  test('an empty store gets a payment in each status, once, and its history verifies', async () => {
+    const statuses = async (terminal: Running) => {
+      const { origin } = new URL(/http:\S+/.exec(plainText(terminal.stdout))![0]);
+      const list = await fetch(`${origin}/v1/payments?limit=100`, {
+        headers: { authorization: `Bearer ${KEY}` },
+      });
+      const { data } = (await list.json()) as { data: { status: string }[] };
+      terminal.child.stdin!.write(CTRL_C);
+      await terminal.ended;
+      return data.map(({ status }) => status).sort();
+    };
+    const each = ['approved', 'cancelled', 'cancelled', 'pending', 'rejected'];
+    const first = await onTerminal(SERVE);
+    assert.match(plainText(first.stdout), /The demo: Development Shop .*\n.*development alone/);
+    assert.deepEqual(await statuses(first), [...each, 'requires_review', 'requires_review']);
+    const again = await onTerminal(SERVE);
+    assert.doesNotMatch(again.stdout, /The demo/);
+    assert.deepEqual(await statuses(again), [...each, 'requires_review', 'requires_review']);
+    const verified = await run(['audit', 'verify'], { cwd: folder.path });
+    assert.equal(verified.code, 0, verified.stderr + verified.stdout);
+    rmSync(join(folder.path, 'storage'), { recursive: true });
+    assert.deepEqual(await statuses(await onTerminal(`${SERVE} --no-demo`)), []);
+  });
+
+  test('keys open pages in the browser, make a payment, show the log as JSON, and quit', async () => {
+    const opener = join(folder.path, process.platform === 'darwin' ? 'open' : 'xdg-open');
+    writeFileSync(
+      opener,
+      `#!/bin/sh\necho "$@" > '${folder.path}/opened.new' && mv '${folder.path}/opened.new' "$0".$#\n`,
+    );
+    chmodSync(opener, 0o755);
+    const env = { PATH: `${folder.path}${delimiter}${plainEnvironment().PATH}`, SSH_CONNECTION: '' };
+    const terminal = await onTerminal(SERVE, env);
+    await terminal.until(/keys: o .* a .* n .* j .* q /);
+    const press = (letters: string) => terminal.child.stdin!.write(letters);
+    press('o');
+    await terminal.until(/○ \S+payment_id=/);
+    press('n');
+    await terminal.until(/● pending {2}49\.90 EUR/);
+    press('a');
+    await terminal.until(/○ \S+\/console\/set-up/);
+    press('j');
+    await terminal.until(/lines of JSON/);
+    const { origin } = new URL(/http:\S+/.exec(plainText(terminal.stdout))![0]);
+    await fetch(`${origin}/v1/payments`);
+    await terminal.until(/\{"level":30.*"status":401/);
+    press('q');
+    assert.deepEqual(await terminal.ended, { code: 0, signal: null });
+    await eventually(async () => existsSync(`${opener}.1`)); // no process waits for a browser
+  });
+
+  test('no key is listened for where standard input is no terminal', async () => {
+    const terminal = await onTerminal(`${SERVE} < /dev/null`);
+    await fetch(/http:\S+\/v1(?=\r?\n)/.exec(plainText(terminal.stdout))![0]);
+    await terminal.until(/401/);
+    assert.doesNotMatch(terminal.stdout, /keys: o/);
   });
 
   test('Ctrl-C stops it cleanly', async () => {
