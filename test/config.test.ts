@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { configurationPage, EXAMPLE } from '../scripts/write-docs.ts';
+import { VERSION } from '../src/lib/version.ts';
 import { DEVELOPMENT_KEY, keyDigest } from '../src/merchants/merchant.ts';
 import {
   ConfigurationError,
@@ -110,8 +111,14 @@ const WRONG: [said: string, text: string][] = [
   ['1: statements.prefixes must be a list, not text', 'statements: {prefixes: INV-}'],
   ['1: prot is not a setting; did you mean port?', 'prot: 8080'],
   ['1: Base-URL is not a setting; did you mean base_url?', 'Base-URL: https://x.example'],
-  ['1: xxlarge is not a setting (docs/configuration.md lists them all)', 'xxlarge: true'],
-  ['1: __proto__ is not a setting (docs/configuration.md lists them all)', '__proto__: 1'],
+  [
+    `1: xxlarge is not a setting of version ${VERSION} (docs/configuration.md lists them all)`,
+    'xxlarge: true',
+  ],
+  [
+    `1: __proto__ is not a setting of version ${VERSION} (docs/configuration.md lists them all)`,
+    '__proto__: 1',
+  ],
   [
     '3: merchants[0].kyes is not a setting; did you mean keys?',
     'merchants:\n  - {id: mer_a, name: A,\n     kyes: []}',

@@ -133,3 +133,18 @@ export async function missingMigrations(database: Database): Promise<number> {
     );
   return known - version;
 }
+
+/**
+ * The name of the first migration that a database got with another text than this program's: from an unreleased version, say. Undefined if
+ * there is none. Throws as `missingMigrations` does.
+ */
+export async function otherMigration(database: Database): Promise<string | undefined> {
+  if ((await missingMigrations(database)) === knownMigrations().length) return undefined;
+  const applied = await database.query<{ version: number; digest: string }>(
+    'select version, digest from schema_migrations',
+  );
+  const digests = new Map(applied.map(({ version, digest }) => [version, digest]));
+  return knownMigrations().find(
+    ({ version, sql }) => digests.has(version) && digests.get(version) !== sha256(sql),
+  )?.name;
+}

@@ -1,5 +1,6 @@
 // Checks that call the installation's own addresses, as customers and strangers would.
 import { basename } from 'node:path';
+import { VERSION } from '../../lib/version.ts';
 import { hasStarted } from '../../store/open.ts';
 import { type Check, failed, notYet, ok, type Subject, type Verdict, warning } from './check.ts';
 import { fixOf, type Visited, visit } from './visit.ts';
@@ -21,6 +22,8 @@ function reaches(
     url: string,
     deadlineMs: number,
   ) => string | undefined | Promise<string | undefined>,
+  /** What is odd about a right answer, with its fix. */
+  odd: (visited: Visited) => readonly [says: string, fix: string] | undefined = () => undefined,
 ): Check {
   return {
     id,
@@ -31,7 +34,10 @@ function reaches(
       const url = address(urls);
       const visited = await visit(url, deadlineMs);
       const wrong = 'fault' in visited ? visited.fault : await fault(visited, url, deadlineMs);
-      if (wrong === undefined) return ok(`${url} answers`);
+      if (wrong === undefined) {
+        const found = 'fault' in visited ? undefined : odd(visited);
+        return found ? warning(...found, url) : ok(`${url} answers`);
+      }
       const isSilent = 'fault' in visited || visited.status >= 500;
       if (isSilent && !hasStarted(settings)) return notYet(wrong);
       const fix = fixFor(visited);
@@ -60,6 +66,14 @@ const reach_api = reaches(
   (visited) => {
     if (!IS_HEALTH.test(visited.text)) return `another program answers (${visited.status})`;
     return visited.status === 200 ? undefined : `${answerOf(visited)}: no payment can be stored`;
+  },
+  ({ text }) => {
+    const [, running] = /"version":"([^"]*)"/.exec(text)!;
+    if (running === VERSION) return undefined;
+    return [
+      `Version ${running} serves there, and this is ${VERSION}`,
+      'restart the service, or run the program that it runs',
+    ];
   },
 );
 

@@ -8,8 +8,15 @@ import { withKnown } from '../../journal/row-fault.ts';
 import { counted } from '../../lib/counted.ts';
 import { momentsIn } from '../../lib/moments.ts';
 import { MINUTE_MS } from '../../lib/time.ts';
+import { VERSION } from '../../lib/version.ts';
 import type { Database } from '../../store/database.ts';
-import { creationOf, knownMigrations, missingMigrations, SchemaTooNew } from '../../store/migrate.ts';
+import {
+  creationOf,
+  knownMigrations,
+  missingMigrations,
+  otherMigration,
+  SchemaTooNew,
+} from '../../store/migrate.ts';
 import { missingRight } from '../../store/rights.ts';
 import { type SchemaFault, schemaFaults } from '../../store/schema.ts';
 import {
@@ -51,10 +58,16 @@ const schema: Check = {
   always: true,
   look: intoStore(async (database) => {
     try {
-      const missing = await missingMigrations(database);
-      if (missing === 0) return ok(`The schema is this program's, version ${knownMigrations().length}`);
+      const steps = await missingMigrations(database);
+      const other = await otherMigration(database);
+      if (other !== undefined)
+        return warning(
+          `The store was made with another ${other} than that of this program, ${VERSION}`,
+          'install the program anew, or run the version that made the store; what differs stands under Tables',
+        );
+      if (steps === 0) return ok(`The schema is this program's, version ${knownMigrations().length}`);
       return warning(
-        `The schema lacks ${counted(missing, 'step')}`,
+        `The schema lacks ${counted(steps, 'step')}`,
         'run counterfoil migrate; a start does so too',
       );
     } catch (error) {

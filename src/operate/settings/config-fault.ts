@@ -1,6 +1,7 @@
 // What is wrong with a configuration file, in words: the setting, what it must be, and the name that was probably meant.
 import type { z } from 'zod';
 import { editDistance } from '../../lib/text.ts';
+import { VERSION } from '../../lib/version.ts';
 
 /** How much of an unknown name is repeated. */
 const NAME_SHOWN = 40;
@@ -53,7 +54,7 @@ export function explainIssue(issue: z.core.$ZodIssue, known: readonly string[]):
   switch (issue.code) {
     case 'unrecognized_keys': {
       const guess = meant(issue.keys[0]!, known);
-      return `is not a setting${guess ? `; did you mean ${guess}?` : ' (docs/configuration.md lists them all)'}`;
+      return `is not a setting${guess ? `; did you mean ${guess}?` : ` of version ${VERSION} (docs/configuration.md lists them all)`}`;
     }
     case 'invalid_type': {
       const { input, expected } = issue;

@@ -1,11 +1,18 @@
 // How health judges disks, folders and durability that no test can bring about.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { VERSION } from '../../../src/lib/version.ts';
+import type { Subject } from '../../../src/operate/checks/check.ts';
+import { CHECKS } from '../../../src/operate/checks/checks.ts';
 import { fileSystemVerdict, spaceVerdict } from '../../../src/operate/checks/file-checks.ts';
 import { fileSystemOf, servedSign } from '../../../src/operate/checks/folders.ts';
 import { durabilityVerdict } from '../../../src/operate/checks/store-checks.ts';
+import { migrate } from '../../../src/store/migrate.ts';
 import { openDatabase } from '../../../src/store/open.ts';
 import { installation } from '../../support/production.ts';
 import { temporaryStore } from '../../support/stores.ts';
@@ -83,4 +90,31 @@ test('folders are served by their names, their place, or what lies in them or ab
   } finally {
     place.remove();
   }
+});
+
+test('a service of another version and a schema with another text are told', async () => {
+  const server = createServer((_, response) => response.end('{"status":"ok","version":"0.0.9"}'));
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const store = await temporaryStore('sqlite');
+  const database = await openDatabase(store, () => {});
+  await migrate(database);
+  const look = async (id: string) => {
+    const urls = { public: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+    const subject = { settings: {}, urls, deadlineMs: 5000, store: { database } } as unknown as Subject;
+    const { is, ...verdict } = await CHECKS.find((check) => check.id === id)!.look(subject);
+    return { is, text: JSON.stringify(verdict) };
+  };
+  const other = await look('reach_api');
+  assert.equal(other.is, 'warning');
+  assert.match(other.text, new RegExp(`Version 0\\.0\\.9 serves there, and this is ${VERSION}`));
+  assert.equal((await look('schema')).is, 'ok');
+  await database.transaction((transaction) =>
+    transaction.query("update schema_migrations set digest = 'x' where version = 1 returning version"),
+  );
+  const changed = await look('schema');
+  assert.equal(changed.is, 'warning');
+  assert.match(changed.text, /another 0001-schema/);
+  await database.close();
+  await store.drop();
+  server.close();
 });
