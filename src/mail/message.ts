@@ -31,9 +31,16 @@ export interface AttemptAnswer {
   words: string;
 }
 
+export interface SendOptions {
+  /** Is handed each line of the conversation. */
+  trace?: (line: string) => void;
+  /** Ends the attempt and its connection. */
+  signal?: AbortSignal;
+}
+
 export interface MailTransport {
-  /** Sends a letter once, and hands each line of the conversation to `trace`. Throws nothing. */
-  send(message: Message, trace?: (line: string) => void): Promise<AttemptAnswer>;
+  /** Sends a letter once. Throws nothing. */
+  send(message: Message, options?: SendOptions): Promise<AttemptAnswer>;
 }
 
 /** Whether the library is handed an address. Nothing but a plain address is: no list, group, name or route. */

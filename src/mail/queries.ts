@@ -51,13 +51,13 @@ export async function nextDue(database: Reader, now: number): Promise<Letter | u
   return (await database.query<Letter>(sql, now))[0];
 }
 
-/** Writes what came of an attempt. */
+/** Writes what came of an attempt, unless another node has written that the letter left. */
 export function noteLetter(
   transaction: Transaction,
   { id, status, due_at, attempts, answer, sent_at }: Letter,
 ): Promise<void> {
   return transaction.measure(
-    'update letters set status = ?, due_at = ?, attempts = ?, answer = ?, sent_at = ? where id = ?',
+    'update letters set status = ?, due_at = ?, attempts = ?, answer = ?, sent_at = ? where id = ? and due_at is not null',
     ...[status, due_at, attempts, answer, sent_at, id],
   );
 }

@@ -10,6 +10,7 @@ import {
   isSendable,
   type MailTransport,
   type Message,
+  type SendOptions,
 } from './message.ts';
 
 /** How a mail server is reached. */
@@ -25,7 +26,8 @@ export interface MailServer {
 }
 
 const CONNECTION_MS = 10 * SECOND_MS;
-const SILENCE_MS = 15 * SECOND_MS;
+/** A server that looks through a letter before it takes it is silent for a while. If given up then, the letter would come twice. */
+const SILENCE_MS = 30 * SECOND_MS;
 const WORDS_MAXIMUM = 500;
 
 /** What failures of a connection mean, by the codes of Node and of the library. */
@@ -57,10 +59,11 @@ export class SmtpTransport implements MailTransport {
     this.#attemptMs = attemptMs;
   }
 
-  async send(message: Message, trace?: (line: string) => void): Promise<AttemptAnswer> {
+  async send(message: Message, { trace, signal: ended }: SendOptions = {}): Promise<AttemptAnswer> {
     if (!isSendable(message.to)) return { is: 'failed', words: 'The address cannot be written to' };
     const connection = await this.#connection(trace);
-    const signal = AbortSignal.timeout(this.#attemptMs);
+    const tooLong = AbortSignal.timeout(this.#attemptMs);
+    const signal = ended ? AbortSignal.any([tooLong, ended]) : tooLong;
     const options: SendMailOptions & { signal: AbortSignal } = {
       ...optionsOf(message, this.#server.bounces),
       signal,

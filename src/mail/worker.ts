@@ -19,7 +19,7 @@ import type { Directory } from '../merchants/directory.ts';
 import { type Database, DatabaseError } from '../store/database.ts';
 import { Throttle } from '../web/throttle.ts';
 import { isCustomerLetter, LETTERS_KEPT_MS, type Letter, TRIED_MS, waitAfter } from './letter.ts';
-import { ATTEMPT_MS, type AttemptAnswer, type MailTransport, type Message } from './message.ts';
+import type { AttemptAnswer, MailTransport, Message } from './message.ts';
 import { type News, readNews } from './news.ts';
 import {
   addLetters,
@@ -38,8 +38,10 @@ import type { Timed } from './timed.ts';
 /** How often the history is looked at, and how often letters that are due. */
 const LOOK_EVERY_MS = 200;
 const DUE_EVERY_MS = SECOND_MS;
-/** A node that died is replaced after this. An attempt begins only while the lease outlasts it. */
-const LEASE_MS = ATTEMPT_MS + 20 * SECOND_MS;
+/** A node that died is replaced after this. The lease is renewed in its second half, also while a letter is on its way. */
+const LEASE_MS = 16 * SECOND_MS;
+/** An attempt is given up this long before the end of a lease that could not be renewed. */
+const GIVEN_UP_MS = 3 * SECOND_MS;
 /** Entries without news behind which the place is moved on. */
 const PASSED_OVER = 1000;
 /** After a server that is away, the next attempt waits a second, then twice as long each time, at most five minutes. */
@@ -100,7 +102,7 @@ export class MailWorker {
   async stop(): Promise<void> {
     this.#hasEnded = true;
     await this.#rounds.stop();
-    if (this.#isHeld)
+    if (this.#leaseLeftMs > 0)
       await this.#commit((transaction) => releasePlace(transaction, PLACES, PLACE, this.#node)).catch(
         () => {},
       );
@@ -169,7 +171,9 @@ export class MailWorker {
     let found = false;
     for (;;) {
       const place = await findPlace(database);
-      if (!place || place.number >= newest || this.#isOthers(place)) break;
+      if (!place || place.number >= newest) break;
+      // It is looked at again, since a lease may end while nothing is committed.
+      if (this.#isOthers(place)) return found;
       const after = Math.max(place.number, this.#passed);
       const reach = { after, until: newest, now: clock.now() };
       const news = await readNews(database, directory, reach);
@@ -222,7 +226,7 @@ export class MailWorker {
 
   /** Sends the letter that is due longest. Returns whether there may be another. */
   async #sendNext(): Promise<boolean> {
-    const { database, clock, compose, transport } = this.#parts;
+    const { database, clock, compose } = this.#parts;
     const letter = await nextDue(database, clock.now());
     if (!letter || !(await this.#hold())) return false;
     const message = await compose(letter).catch((error) => this.#unwritten(letter, error));
@@ -237,10 +241,24 @@ export class MailWorker {
       await this.#note({ ...letter, due_at: clock.now() + waitMs, answer: 'Too many letters in an hour' });
       return true;
     }
-    const answer = await transport.send(message);
+    const answer = await this.#sendHeld(message);
     if (answer.is === 'sent') this.#perHour.count(counted);
     await this.#noteAnswer(letter, answer);
     return true;
+  }
+
+  /** Sends a letter and keeps the lease meanwhile. An attempt that the lease may not outlast loses its connection. */
+  async #sendHeld(message: Message): Promise<AttemptAnswer> {
+    const lost = new AbortController();
+    const looks = setInterval(() => {
+      if (this.#leaseLeftMs < GIVEN_UP_MS) lost.abort();
+      else void this.#hold().catch(() => {});
+    }, SECOND_MS);
+    try {
+      return await this.#parts.transport.send(message, { signal: lost.signal });
+    } finally {
+      clearInterval(looks);
+    }
   }
 
   /** Puts off a letter that cannot be composed, so that it keeps up no other. Throws the failures of the store. */
@@ -277,13 +295,13 @@ export class MailWorker {
     return this.#commit((transaction) => noteLetter(transaction, letter));
   }
 
-  get #isHeld(): boolean {
-    return this.#leaseEnds - monotonicMs() > ATTEMPT_MS;
+  get #leaseLeftMs(): number {
+    return this.#leaseEnds - monotonicMs();
   }
 
-  /** Takes or renews the lease unless it lasts. Returns false if another node has it. */
+  /** Takes the lease, or renews it in its second half. Returns false if another node has it. */
   async #hold(): Promise<boolean> {
-    if (this.#isHeld) return true;
+    if (this.#leaseLeftMs > LEASE_MS / 2) return true;
     const ends = monotonicMs() + LEASE_MS;
     const place = await this.#commit((transaction) =>
       leasePlace(transaction, PLACES, PLACE, this.#node, transaction.now + LEASE_MS),

@@ -1,8 +1,11 @@
 // kill -9 of nodes while they send letters: none is lost, and only the one that was on its way comes twice.
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { mkdtempSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { freePort } from '../support/free-ports.ts';
+import { keyLine, newSecretKey } from '../../src/journal/keys/key.ts';
+import { freePorts } from '../support/free-ports.ts';
 import { writeConfiguration } from '../support/harness.ts';
 import { type MailServer, startMailServer } from '../support/mail-server.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
@@ -16,71 +19,101 @@ const RUNS = Number(process.env.COUNTERFOIL_RUNS) || 10;
 const KILL_AFTER_MS = { from: 50, to: 1500 };
 /** Between two payments of the load: fewer letters than the server takes, so that each kill may hit one. */
 const PAUSE_MS = 120;
+/** For how long the server is silent: longer than the lease of a node, shorter than what a node waits for. */
+const SILENT_MS = 24_000;
 const idIn = (text: string | undefined) => /payment_id=(pay_\w+)/.exec(text ?? '')![1]!;
 
-/** Has links sent until `isOver`, whatever becomes of the nodes. Returns the payments whose sending was answered, with when. */
-async function load(origin: () => string, isOver: () => boolean): Promise<Map<string, number>> {
-  const answered = new Map<string, number>();
-  for (let i = 0; !isOver(); i++) {
-    await delay(PAUSE_MS);
-    try {
-      const customer = { email: `ada${i}@example.com` };
-      const { status, json } = await call(origin(), '/v1/payments', 'POST', { amount: 1, customer });
-      if (status !== 201) continue;
-      const sent = await call(origin(), `/v1/payments/${json.data.id}/send_link`, 'POST');
-      if (sent.status === 200) answered.set(json.data.id, Date.now());
-    } catch {
-      // The node is gone.
-    }
+type Group = { nodes: readonly NodeProcess[]; server: MailServer; random: SeededRandom };
+
+/** Runs `trial` with nodes that are processes of their own: one on SQLite, two on PostgreSQL. */
+async function withNodes(engine: 'sqlite' | 'postgres', trial: (group: Group) => Promise<void>) {
+  const random = new SeededRandom();
+  await using server = await startMailServer();
+  const store = await temporaryStore(engine);
+  const ports = await freePorts(engine === 'sqlite' ? 1 : 2);
+  const lines = `base_url: http://127.0.0.1:${ports[0]}\nnodes: ${ports.length}\nlog_level: error\n`;
+  const config = writeConfiguration(store, 'development', server.configuration + lines);
+  const { database_url } = store;
+  const env = { COUNTERFOIL_SECRETS_KEY: keyLine(newSecretKey()) };
+  const nodes = ports.map((port) => {
+    const storage = database_url === null ? store.storage : mkdtempSync(join(store.storage, 'node-'));
+    return new NodeProcess(port, () => startServerProcess({ config, port, storage, database_url, env }));
+  });
+  try {
+    await Promise.all(nodes.map((node) => node.start()));
+    await trial({ nodes, server, random });
+  } finally {
+    await Promise.all(nodes.filter((node) => node.process).map((node) => node.end('SIGKILL')));
+    await store.drop();
   }
-  return answered;
 }
 
-/** Kills nodes `RUNS` times, and holds the letters that came against those that were promised. Returns a sentence of figures. */
-async function killAll(
-  nodes: readonly NodeProcess[],
-  server: MailServer,
-  random: SeededRandom,
-): Promise<string> {
-  let isOver = false;
-  const loading = load(
-    () => random.pick(nodes).origin,
-    () => isOver,
-  );
-  for (let kill = 0; kill < RUNS; kill++) {
-    await delay(random.between(KILL_AFTER_MS.from, KILL_AFTER_MS.to));
-    const node = random.pick(nodes);
-    await node.end('SIGKILL');
-    await node.start();
+/** Has a link sent by one of `nodes`. Returns the payment; undefined where it was not answered that the letter is on its way. */
+async function sendLink({ nodes, random }: Group, number: number): Promise<string | undefined> {
+  const { origin } = random.pick(nodes);
+  try {
+    const customer = { email: `ada${number}@example.com` };
+    const { status, json } = await call(origin, '/v1/payments', 'POST', { amount: 1, customer });
+    if (status !== 201) return undefined;
+    const sent = await call(origin, `/v1/payments/${json.data.id}/send_link`, 'POST');
+    return sent.status === 200 ? json.data.id : undefined;
+  } catch {
+    return undefined; // The node is gone.
   }
-  isOver = true;
-  const promised = await loading;
+}
+
+/** Holds the letters that came to those that were promised. Returns how many came more than once, each with one Message-ID. */
+async function allCame({ server }: Group, promised: readonly string[]): Promise<number> {
   const came = () => new Set(server.taken.map(({ letter }) => idIn(letter.text)));
   await eventually(
-    () => [...promised.keys()].every((id) => came().has(id)),
-    () => `${promised.size} promised, ${came().size} came`,
+    () => promised.every((id) => came().has(id)),
+    () => `${promised.length} promised, ${came().size} came`,
   );
   const ids = new Set(server.taken.map(({ letter }) => letter.messageId));
   assert.equal(ids.size, came().size, 'a letter that comes again has the same Message-ID');
-  const repeated = server.taken.length - ids.size;
-  assert.ok(repeated <= RUNS, `${repeated} came again, ${RUNS} may`);
-  return `${RUNS} kills, ${promised.size} letters promised: 0 lost, ${repeated} came again`;
+  return server.taken.length - ids.size;
 }
 
-describe('letters', () => {
-  test(`${RUNS} kills of one node on SQLite lose no letter`, { timeout: Infinity }, async (context) => {
-    const random = new SeededRandom();
-    await using server = await startMailServer();
-    const store = await temporaryStore('sqlite');
-    const config = writeConfiguration(store, 'development', `${server.configuration}log_level: error\n`);
-    const port = await freePort();
-    const node = new NodeProcess(port, () => startServerProcess({ config, port, storage: store.storage }));
-    await node.start();
-    try {
-      context.diagnostic(await killAll([node], server, random));
-    } finally {
+const killed = (engine: 'sqlite' | 'postgres') => (context: TestContext) =>
+  withNodes(engine, async (group) => {
+    const { nodes, random } = group;
+    let kills = 0;
+    const promised: string[] = [];
+    const loading = (async () => {
+      for (let number = 0; kills < RUNS; number++) {
+        await delay(PAUSE_MS);
+        const id = await sendLink(group, number);
+        if (id) promised.push(id);
+      }
+    })();
+    for (; kills < RUNS; kills++) {
+      await delay(random.between(KILL_AFTER_MS.from, KILL_AFTER_MS.to));
+      const node = random.pick(nodes);
       await node.end('SIGKILL');
-      await store.drop();
+      await node.start();
     }
+    await loading;
+    const repeated = await allCame(group, promised);
+    assert.ok(repeated <= RUNS, `${repeated} came again, ${RUNS} may`);
+    context.diagnostic(`${RUNS} kills, ${promised.length} letters promised: 0 lost, ${repeated} came again`);
   });
+
+describe('letters', { concurrency: 3 }, () => {
+  test(`${RUNS} kills of one node on SQLite lose no letter`, { timeout: Infinity }, killed('sqlite'));
+  test(`${RUNS} kills of two nodes on PostgreSQL lose no letter`, { timeout: Infinity }, killed('postgres'));
+
+  test('nodes that run send each letter once, also one that the server is silent about for longer than a lease', () =>
+    withNodes('postgres', async (group) => {
+      const { server } = group;
+      const promised: string[] = [];
+      const promise = async () => promised.push((await sendLink(group, promised.length))!);
+      for (let i = 0; i < 5; i++) await promise();
+      await eventually(() => server.taken.length === 5);
+      server.behave({ silentMs: SILENT_MS });
+      await promise();
+      await eventually(() => server.taken.length === 6);
+      server.behave('take');
+      await promise();
+      assert.equal(await allCame(group, promised), 0);
+    }));
 });

@@ -1,7 +1,8 @@
 // Letters leave: each once, by the server that is set, in the commit order of what they tell; a server that is away loses none.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { HOUR_MS, MINUTE_MS } from '../../src/lib/time.ts';
+import { setTimeout } from 'node:timers/promises';
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/lib/time.ts';
 import type { Letter } from '../../src/mail/letter.ts';
 import { addLetters, listLetters } from '../../src/mail/queries.ts';
 import { SmtpTransport } from '../../src/mail/smtp.ts';
@@ -11,6 +12,8 @@ import { assertSameWords, startMailServer } from '../support/mail-server.ts';
 import { eventually, until } from '../support/waiting.ts';
 
 const CUSTOMER = { customer: { name: 'Ada', email: 'ada@example.com' } };
+/** Longer than the worker waits between two looks. Nothing is asserted of what happens meanwhile but that no letter is written. */
+const WORKER_LOOKS_MS = 600;
 
 /** Does what a customer, a reviewer or the clock would do with a test payment. */
 const act = async (harness: Harness, id: string, trial: string) => {
@@ -125,7 +128,7 @@ describe('the conversation with the server', () => {
       await using server = await startMailServer({ auth });
       const steps: string[] = [];
       const transport = new SmtpTransport(reached(server.port, user, password));
-      const answer = await transport.send(message, (line) => steps.push(line));
+      const answer = await transport.send(message, { trace: (line) => steps.push(line) });
       assert.equal(answer.is, is);
       assert.match(answer.words, words);
       assert.match(steps.join('\n'), words);
@@ -180,6 +183,24 @@ test('a server that is away for 24 hours loses nothing, and each letter comes on
   await server.next(20);
   const paid = server.taken.map(({ letter }) => /payment_id=(pay_\w+)/.exec(letter.text!)![1]!);
   assert.deepEqual([...paid].sort(), [...ids].sort());
+});
+
+test('what waits behind the lease of a node that was killed leaves when that ends, though nothing else happens', async () => {
+  await using server = await startMailServer();
+  await using harness = await startHarness('sqlite', { configuration: server.configuration });
+  harness.clock.stop();
+  const { id } = await harness.create(CUSTOMER);
+  await harness.service.journal.commitAside((transaction) =>
+    transaction.measure(
+      "update letter_queues set leased_by = 'node_killed', leased_until = ?",
+      harness.clock.now() + 10 * SECOND_MS,
+    ),
+  );
+  await act(harness, id, 'send_link');
+  await setTimeout(WORKER_LOOKS_MS);
+  assert.deepEqual(await lettersOf(harness), []);
+  harness.clock.advance(10 * SECOND_MS);
+  await server.next();
 });
 
 test('a letter that fails for 48 hours is given up', async () => {

@@ -1,6 +1,7 @@
 // A real SMTP server on loopback that takes letters, refuses them, stalls, or drops the connection, as a test says.
 import assert from 'node:assert/strict';
 import type { AddressInfo } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
 import { type ParsedMail, simpleParser } from 'mailparser';
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server';
 import { eventually } from './waiting.ts';
@@ -20,6 +21,7 @@ export type Behaviour =
   | 'take'
   | 'drop'
   | 'stall'
+  | { silentMs: number }
   | { code: number; at: 'greeting' | 'sender' | 'recipient' | 'text'; words?: string };
 
 export interface MailServer {
@@ -45,7 +47,7 @@ export async function startMailServer({ auth }: { auth?: string | undefined } = 
   const taken: Taken[] = [];
   let seen = 0;
   const refused = (at: string) => {
-    if (typeof behaviour === 'string' || behaviour.at !== at) return null;
+    if (typeof behaviour === 'string' || !('at' in behaviour) || behaviour.at !== at) return null;
     return Object.assign(new Error(behaviour.words ?? `no ${at} today`), { responseCode: behaviour.code });
   };
   const server = new SMTPServer({
@@ -76,6 +78,7 @@ export async function startMailServer({ auth }: { auth?: string | undefined } = 
         }
         const error = refused('text');
         if (error) return done(error);
+        if (typeof behaviour === 'object' && 'silentMs' in behaviour) await setTimeout(behaviour.silentMs);
         const raw = Buffer.concat(chunks).toString('latin1');
         const { mailFrom, rcptTo } = session.envelope;
         const from = mailFrom === false ? '' : mailFrom.address;

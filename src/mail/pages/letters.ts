@@ -168,7 +168,9 @@ async function takeTrial(context: MailContext): Promise<Shown> {
   const letter = { id: randomId(LETTER_ID_PREFIX), created_at: now };
   const to = { to: principal.email, name: PRODUCT, content: trialLetter() };
   const steps: string[] = [];
-  const { is, words } = await mail.transport.send(messageOf(letter, mail, to), (line) => steps.push(line));
+  const { is, words } = await mail.transport.send(messageOf(letter, mail, to), {
+    trace: (line) => steps.push(line),
+  });
   const title = is === 'sent' ? say`The letter was sent` : say`The letter was not sent`;
   const content = html`<p><a class="plain" href="${address(MAIL)}">${say`Mail`}</a></p>
 <h1>${title}</h1>

@@ -130,10 +130,11 @@ async function tryMail(to: string, options: { config?: string; json?: boolean })
   const letter = { id, created_at: systemClock.now() };
   const message = messageOf(letter, mail, { to, name: PRODUCT, content: trialLetter() });
   const steps: string[] = [];
-  const { is, words } = await new SmtpTransport(mailServer(mail, mail_password)).send(message, (line) => {
+  const trace = (line: string) => {
     steps.push(line);
     if (!options.json) console.log(line);
-  });
+  };
+  const { is, words } = await new SmtpTransport(mailServer(mail, mail_password)).send(message, { trace });
   if (options.json) console.log(JSON.stringify({ outcome: is, answer: words, letter: id, steps }));
   if (is !== 'sent') throw new Failure(`the letter was not sent: ${words}`);
   if (!options.json) console.log(`The letter was sent to ${to}: ${words}`);
