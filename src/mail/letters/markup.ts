@@ -26,19 +26,19 @@ const FONT = `font-family:system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica N
 /** The styles of parts, in each of them: many programs read none elsewhere. */
 const CSS = {
   body: `margin:0;padding:0;background:#f4f3ef;color:#1b1d24;${FONT}`,
-  paper: `padding:28px 24px 12px;background:#ffffff;border:1px solid #e4e2dc;border-radius:14px;font-size:16px;line-height:24px;color:#1b1d24;${FONT}`,
+  paper: `padding:28px 24px 12px;background:#ffffff;border:1px solid #e4e2dc;border-radius:14px;font-size:16px;line-height:24px;color:#1b1d24;overflow-wrap:anywhere;${FONT}`,
   heading: 'margin:0 0 12px;font-size:22px;line-height:28px;font-weight:650',
   amount: 'font-size:36px;line-height:42px;font-weight:650;letter-spacing:-.02em',
   muted: 'font-size:14px;line-height:20px;color:#5c606b',
   quote:
-    'margin:0 0 16px;padding:2px 12px;border:0 solid #e4e2dc;border-inline-start-width:3px;white-space:pre-wrap;overflow-wrap:anywhere',
+    'margin:0 0 16px;padding:2px 12px;border:0 solid #e4e2dc;border-inline-start-width:3px;white-space:pre-wrap',
   button:
     'display:inline-block;padding:13px 22px;border-radius:8px;background:#2a47b0;color:#ffffff;font-weight:600;text-decoration:none',
-  link: 'color:#2a47b0;overflow-wrap:anywhere;word-break:break-all',
+  link: 'color:#2a47b0;word-break:break-all',
   facts: 'margin:0 0 16px;border-collapse:collapse;font-size:16px;line-height:24px',
   cell: 'padding:8px 0;border-bottom:1px solid #e4e2dc;vertical-align:top',
   term: 'padding-inline-end:16px;width:38%;font-weight:400;color:#5c606b',
-  value: 'overflow-wrap:anywhere;white-space:pre-line',
+  value: 'white-space:pre-line',
 } as const;
 /** Attributes of a table that lays out. */
 const LAYOUT = html` role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0"`;

@@ -1,0 +1,155 @@
+// Every letter in every language: what it weighs, that both its parts say the same, and how it is seen in a browser in light and dark.
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { ParsedMail } from 'mailparser';
+import type { Page } from 'playwright-core';
+import { receiptOf } from '../../src/checkout/receipt.ts';
+import { CUSTOMER_LETTERS, type CustomerLetter } from '../../src/mail/letter.ts';
+import { customerLetter } from '../../src/mail/letters/customer.ts';
+import { type LetterContent, letterHtml, letterText } from '../../src/mail/letters/markup.ts';
+import * as staff from '../../src/mail/letters/staff.ts';
+import { asOf } from '../../src/payments/payment.ts';
+import { findPayment } from '../../src/payments/queries.ts';
+import { LANGUAGES, Languages } from '../../src/web/markup/languages.ts';
+import { LONG_TEXT, submitted } from '../checkout/scenes.ts';
+import { faultsEveryWay } from '../support/axe.ts';
+import { AT_ONCE } from '../support/browser.ts';
+import { AXE, startChromium } from '../support/chromium.ts';
+import { isWhole } from '../support/extent.ts';
+import { type Harness, sharedHarness } from '../support/harness.ts';
+import { assertSameWords } from '../support/mail-server.ts';
+import { createAt, KEYS, SHOP } from '../support/shop.ts';
+
+const BYTES_MAXIMUM = 60_000;
+const harness = sharedHarness('sqlite', { configuration: SHOP });
+const FIELDS = { description: LONG_TEXT, merchant_reference: 'ORDER-1001', customer: { name: 'Ada' } };
+const PARTICULARS = {
+  legal_name: 'Corner Shop GmbH',
+  address: 'Hauptstraße 1\n10115 Berlin',
+  tax_id: 'DE123456789',
+};
+/** What brings a payment to where a letter tells of it. */
+const ACTS: Record<CustomerLetter, readonly string[]> = {
+  link: [],
+  new_link: [],
+  reminder: [],
+  details_received: ['submit'],
+  money_found: ['record'],
+  receipt: ['submit', 'approve'],
+  not_accepted: ['submit', 'reject'],
+  cancelled: ['cancel'],
+};
+
+async function paymentFor(on: Harness, kind: CustomerLetter) {
+  const acts = ACTS[kind];
+  const asked = { ...FIELDS, return_url: undefined, cancel_url: undefined };
+  const { id } = await (acts[0] === 'submit'
+    ? submitted(on, 'transfer', asked)
+    : createAt(on, 'all', FIELDS));
+  const key = KEYS[acts[0] === 'submit' ? 'transfer' : 'all'];
+  for (const act of acts.filter((one) => one !== 'submit')) {
+    const path = act === 'cancel' ? `/v1/payments/${id}/cancel` : `/v1/test/payments/${id}/${act}`;
+    const answer = await on.request(path, { method: 'POST', key });
+    assert.equal(answer.status, 200, answer.text);
+  }
+  return asOf((await findPayment(on.service.database, id))!, on.clock.now());
+}
+
+/** The letters to customers, a function of the language each. */
+async function toCustomers(on: Harness) {
+  const letters = [];
+  for (const kind of CUSTOMER_LETTERS) {
+    const payment = await paymentFor(on, kind);
+    const receipt = await receiptOf(on.service.database, payment);
+    const { offer, checkoutBaseUrl, directory } = on.service;
+    const profile = { ...directory.profile(payment.merchant_id), particulars: PARTICULARS };
+    const write = (tag: string) => {
+      const words = Languages.in('Europe/Berlin').choose(tag);
+      return customerLetter(kind, { payment, profile, words, offer, checkoutBaseUrl, receipt });
+    };
+    letters.push({ kind, write });
+  }
+  return letters;
+}
+
+const told = {
+  money: (minor: number, currency: string) => `${currency} ${minor / 100}`,
+  moment: () => '26 Nov 2026, 12:00',
+  consoleUrl: 'https://pay.example/console',
+};
+async function toStaff(on: Harness): Promise<{ kind: string; content: LetterContent }[]> {
+  const payment = await paymentFor(on, 'details_received');
+  const sum = { currency: 'EUR', mode: 'live', count: 2, amount_minor: 9980 } as const;
+  const queue = { count: 2, oldest: 0, sums: [sum] };
+  const key = { id: 'key_1', mode: 'live', name: 'Cash desk', created_at: 0 };
+  const endpoint = { id: 'whe_1', url: 'https://shop.example/hooks', mode: 'live' };
+  return [
+    { kind: 'needs_attention', content: staff.paymentLetter('needs_attention', payment, told) },
+    { kind: 'link_requested', content: staff.paymentLetter('link_requested', payment, told) },
+    { kind: 'key_made', content: staff.keyLetter('Corner Shop', key, told) },
+    { kind: 'webhook_failing', content: staff.endpointLetter('Corner Shop', endpoint as never, 0, told) },
+    { kind: 'queue_digest', content: staff.digestLetter(queue as never, told) },
+    { kind: 'history_broken', content: staff.alertLetter('history_broken', told) },
+    { kind: 'backup_old', content: staff.alertLetter('backup_old', told) },
+    { kind: 'trial', content: staff.trialLetter() },
+  ];
+}
+
+const parsed = (content: LetterContent) =>
+  ({ html: letterHtml(content), text: letterText(content), subject: content.subject }) as ParsedMail;
+
+describe('each letter', () => {
+  test('weighs at most 60 KB, says the same in both parts and nothing in English elsewhere, in fourteen languages', async () => {
+    for (const { kind, write } of await toCustomers(harness)) {
+      const english = parsed(write('en'));
+      for (const { tag, direction } of LANGUAGES) {
+        const letter = parsed(write(tag));
+        const name = `${kind} in ${tag}`;
+        assert.ok(Buffer.byteLength(letter.html as string) <= BYTES_MAXIMUM, name);
+        assertSameWords(letter);
+        soundMarkup(letter.html as string, direction, name);
+        if (tag === 'en') continue;
+        // What the merchant wrote stays as it is.
+        const sentences = english.text!.split('\n').filter((line) => /^[^>].* .*[.!?]$/.test(line));
+        const same = sentences.filter((line) => letter.text!.includes(line));
+        assert.deepEqual(same, [], name);
+        assert.notEqual(letter.subject, english.subject, name);
+      }
+    }
+    for (const { kind, content } of await toStaff(harness)) {
+      const letter = parsed(content);
+      assert.ok(Buffer.byteLength(letter.html as string) <= BYTES_MAXIMUM, kind);
+      assertSameWords(letter);
+      soundMarkup(letter.html as string, 'ltr', kind);
+    }
+  });
+});
+
+/** Nothing is loaded from elsewhere, and what a mail app keeps of a letter, its inner cells, still says how it is read. */
+function soundMarkup(html: string, direction: string, name: string): void {
+  assert.doesNotMatch(html, /<(script|link|iframe|object|form)\b|@import|url\(/i, name);
+  for (const [, source] of html.matchAll(/<img\b[^>]* src="([^"]*)"/g)) assert.match(source!, /^cid:/, name);
+  const body = /<body[^>]*>(.*)<\/body>/s.exec(html)![1]!;
+  for (const [tag] of body.matchAll(/<(?:td|th|p|h1|blockquote)\b[^>]*>/g))
+    assert.match(tag, new RegExp(` dir="(${direction}|auto)"`), `${name}: ${tag}`);
+}
+
+describe('seen in a browser', () => {
+  test('axe finds nothing, and all fits, in light and dark, wide and narrow, in en, de, ar and ja', async () => {
+    await using browser = await startChromium();
+    const context = await browser.newContext({ ...AT_ONCE, viewport: { width: 1280, height: 800 } });
+    await context.addInitScript(AXE);
+    const page: Page = await context.newPage();
+    const faults: string[] = [];
+    const look = async (name: string, content: LetterContent) => {
+      await page.setContent(letterHtml(content));
+      faults.push(...(await faultsEveryWay(page)).map((fault) => `${name}: ${fault}`));
+    };
+    for (const { kind, write } of await toCustomers(harness))
+      for (const tag of isWhole ? ['en', 'de', 'ar', 'ja'] : ['ar'])
+        await look(`${kind} in ${tag}`, write(tag));
+    for (const { kind, content } of await toStaff(harness)) await look(kind, content);
+    await context.close();
+    assert.deepEqual(faults, []);
+  });
+});
