@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { open, rename } from 'node:fs/promises';
 import { join } from 'node:path';
+import { placeDurably } from '../lib/durable-files.ts';
 import { type Logger, Outage } from '../lib/log.ts';
 import { type Clock, SECOND_MS } from '../lib/time.ts';
 import type { Seal } from './audit-entry.ts';
@@ -25,9 +26,12 @@ export function knownSeal(storage: string): KnownSeal | undefined {
   }
 }
 
-/** Keeps what it is told each second, and at the stop. It asks no store: one that is gone or went back does not hold it up. */
+/**
+ * Keeps the first that it is told at once, the newest each second and at the stop. It asks no store: one that is gone or went back
+ * does not hold it up.
+ */
 export class SealKeeper {
-  readonly #storage: string;
+  readonly #file: string;
   readonly #clock: Clock;
   readonly #log: Pick<Logger, 'info' | 'error'>;
   readonly #timer: NodeJS.Timeout;
@@ -37,7 +41,7 @@ export class SealKeeper {
   #keeping: Promise<void> | undefined;
 
   constructor(storage: string, clock: Clock, log: Pick<Logger, 'info' | 'error'>) {
-    this.#storage = storage;
+    this.#file = join(storage, KNOWN_SEAL_FILE);
     this.#clock = clock;
     this.#log = log;
     this.#timer = setInterval(() => {
@@ -45,9 +49,21 @@ export class SealKeeper {
     }, EVERY_MS).unref();
   }
 
-  /** Takes a seal that stands, as `Fence.know` does. */
+  /**
+   * Takes a seal that stands, as `Fence.know` does. The first is on the disk when this returns, so before a commit of this node is
+   * answered: a store that is lost in the node's first second is missed at the next start.
+   */
   know(seal: Pick<Seal, 'number' | 'last_entry' | 'hash'>): void {
-    if (seal.number > (this.#newest?.number ?? 0)) this.#newest = seal;
+    const isFirst = this.#newest === undefined;
+    if (seal.number <= (this.#newest?.number ?? 0)) return;
+    this.#newest = seal;
+    if (!isFirst) return;
+    try {
+      placeDurably(this.#file, this.#textOf(seal));
+      this.#kept = seal.number;
+    } catch (error) {
+      this.#failed(error);
+    }
   }
 
   async stop(): Promise<void> {
@@ -59,22 +75,29 @@ export class SealKeeper {
   async #keep(): Promise<void> {
     const newest = this.#newest;
     if (!newest || newest.number === this.#kept) return;
-    const { number, last_entry, hash } = newest;
-    const file = join(this.#storage, KNOWN_SEAL_FILE);
+    const file = this.#file;
     try {
       const handle = await open(`${file}.new`, 'w', 0o600);
       try {
-        await handle.writeFile(JSON.stringify({ number, last_entry, hash, at: this.#clock.now() }));
+        await handle.writeFile(this.#textOf(newest));
         await handle.sync();
       } finally {
         await handle.close();
       }
       await rename(`${file}.new`, file);
-      this.#kept = number;
+      this.#kept = newest.number;
       if (this.#outage.ends()) this.#log.info('the newest seal is kept again');
     } catch (error) {
-      if (this.#outage.begins())
-        this.#log.error({ err: error }, `the newest seal cannot be kept in ${file}; it is tried again`);
+      this.#failed(error);
     }
+  }
+
+  #textOf({ number, last_entry, hash }: Pick<Seal, 'number' | 'last_entry' | 'hash'>): string {
+    return JSON.stringify({ number, last_entry, hash, at: this.#clock.now() });
+  }
+
+  #failed(error: unknown): void {
+    if (this.#outage.begins())
+      this.#log.error({ err: error }, `the newest seal cannot be kept in ${this.#file}; it is tried again`);
   }
 }

@@ -18,6 +18,32 @@ for (const engine of ENGINES)
   test(`on ${engine}, a stale copy is refused after a kill, and taken once that is recorded`, () =>
     stale(engine));
 
+test('a file that is lost right after the first create is not begun anew', async () => {
+  const store = await temporaryStore('sqlite');
+  const { storage } = store;
+  const config = writeConfiguration(store);
+  const start = () => startServerProcess({ config, port: 0, storage, database_url: null });
+  const server = await start();
+  try {
+    await create(server);
+    await server.end('SIGKILL');
+    for (const name of readdirSync(storage)) if (name.startsWith(FILE)) rmSync(join(storage, name));
+    await assert.rejects(start(), /exited with 78: .*is missing, but .*vouches for its history/);
+  } finally {
+    await server.end('SIGKILL');
+    await store.drop();
+  }
+});
+
+async function create({ origin }: ServerProcess): Promise<void> {
+  const response = await fetch(`${origin}/v1/payments`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ amount: 10 }),
+  });
+  assert.equal(response.status, 201);
+}
+
 async function stale(engine: Engine): Promise<void> {
   const store = await temporaryStore(engine);
   const { storage, database_url } = store;
@@ -29,25 +55,17 @@ async function stale(engine: Engine): Promise<void> {
   };
   const start = () => startServerProcess({ config, port: 0, storage, database_url });
   let server: ServerProcess | undefined;
-  const create = async () => {
-    const response = await fetch(`${server!.origin}/v1/payments`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ amount: 10 }),
-    });
-    assert.equal(response.status, 201);
-  };
   try {
     server = await start();
-    await create();
+    await create(server);
     await server.end('SIGTERM');
     if (database_url === null) copyFileSync(join(storage, FILE), join(aside, FILE));
     else await onServer(database_url, (name) => [`create database ${name}_aside template ${name}`]);
     const before = knownSeal(storage)!.number;
 
     server = await start();
-    await create();
-    await create();
+    await create(server);
+    await create(server);
     // The seal of the last one, within a second and without a stop in order.
     await eventually(() => knownSeal(storage)!.number >= before + 2);
     await server.end('SIGKILL');
@@ -69,7 +87,7 @@ async function stale(engine: Engine): Promise<void> {
     const restored = await run(['audit', 'restored'], { env });
     assert.equal(restored.code, 0, restored.stderr);
     server = await start();
-    await create();
+    await create(server);
     assert.equal((await run(['audit', 'verify'], { env })).code, 0);
   } finally {
     await server?.end('SIGKILL');
