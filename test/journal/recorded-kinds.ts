@@ -8,6 +8,8 @@ import { endAllSessions, endReplaced, endSession, startSession } from '../../src
 import { completeSetUp, newSetUpLink } from '../../src/administrators/set-up.ts';
 import { complete, type Proof } from '../../src/administrators/sign-in.ts';
 import { createToken, revokeToken } from '../../src/administrators/token.ts';
+import { dropKey, SECRET_KEY_PREFIX, useKey } from '../../src/journal/keys/change.ts';
+import { addSecretKey } from '../../src/journal/keys/key-file.ts';
 import type { Transaction } from '../../src/journal/transaction.ts';
 import { issueKey, revokeKey, rotateKey } from '../../src/merchants/api-keys.ts';
 import { keyById } from '../../src/merchants/follow.ts';
@@ -29,6 +31,7 @@ import { ignoreLine, reopenLine } from '../../src/statements/matching/line-acts.
 import { rememberLayout } from '../../src/statements/remembered.ts';
 import { activeRules } from '../../src/statements/rule-queries.ts';
 import { endRule, makeRule } from '../../src/statements/rules.ts';
+import { undoImport } from '../../src/statements/undo.ts';
 import * as endpoints from '../../src/webhooks/change.ts';
 import { addPerson, OPERATOR, type Person, partsOf } from '../administrators/people.ts';
 import { decide, record, submit } from '../campaigns/history.ts';
@@ -50,6 +53,8 @@ export interface Kind {
   /** Makes a row. Returns its name. */
   make(): Promise<string>;
   acts: Record<string, (id: string) => unknown>;
+  /** Makes a name for a copied row, if any other would stop the service. */
+  nameOfCopy?(): string;
 }
 
 /** Every kind of row of a service. */
@@ -59,6 +64,7 @@ export function recordedKinds(harness: Harness): Kind[] {
     ...merchantKinds(harness),
     ...paymentKinds(harness),
     ...lineKinds(harness),
+    keyKind(harness),
   ].map((kind) => ({ key: 'id', prefix: '', ...kind }));
 }
 
@@ -366,9 +372,23 @@ function lineKinds(harness: Harness): Named[] {
     banks.set(row!.id, bank);
     return row!.id;
   };
+  const files = new Map<string, string>();
   const shape = (id: string) => ({ account: ACCOUNT, shape: id });
   const shapes = new Map<string, string>();
   return [
+    {
+      table: 'statements',
+      async make() {
+        const row = (await findLine(database, await line(true)))!;
+        files.set(row.statement_id, banks.get(row.id)!);
+        return row.statement_id;
+      },
+      acts: {
+        'is imported again': (id) => take(files.get(id)!, true),
+        'is undone': (id) => commit((one) => undoImport(one, id, OPERATOR)),
+        'loses its old lines': () => commit((one) => eraseOldLines(one, '2999-01-01')),
+      },
+    },
     {
       table: 'statement_lines',
       make: () => line(true),
@@ -429,4 +449,26 @@ function lineKinds(harness: Harness): Named[] {
       },
     },
   ];
+}
+
+/** The keys for secrets: each is the current one when it is made. */
+function keyKind({ service, store }: Harness): Named {
+  const commit = <T>(work: (transaction: Transaction) => T | Promise<T>) => service.journal.commit(work);
+  const newKey = () => addSecretKey({ ...store, secrets_keys: null, secrets_key_file: null }).id;
+  const use = async () => {
+    const id = newKey();
+    await commit((one) => useKey(one, OPERATOR, id));
+    return id;
+  };
+  return {
+    table: 'secret_keys',
+    prefix: SECRET_KEY_PREFIX,
+    make: use,
+    nameOfCopy: newKey,
+    acts: {
+      'is replaced': use,
+      'is removed': (id) => commit((one) => dropKey(one, OPERATOR, 'secrets.key_removed', id)),
+      'is lost': (id) => commit((one) => dropKey(one, OPERATOR, 'secrets.key_lost', id)),
+    },
+  };
 }
