@@ -52,7 +52,7 @@ export const MONEY: Readonly<Record<ShownStatus, Row>> = {
     part: ['money.accepted'],
     all: ['approved.money'],
     more: ['approved.money', 'money.more', 'money.ask'],
-    returned: ['approved.money'],
+    returned: [],
   },
   // The reviewer may know of money that is not recorded, so nothing is said of none.
   rejected: {
@@ -108,7 +108,12 @@ export function moneyKnown(payment: Payment): MoneyKnown {
   }
 
   function knownOf(): Known {
-    if (received === 0 && (arrived > 0 || back > 0)) return 'returned';
+    // Without recorded money, an approved payment was approved with all that was asked for.
+    const isBack =
+      payment.status === 'approved'
+        ? back >= (received || payment.amount_minor)
+        : received === 0 && (arrived > 0 || back > 0);
+    if (isBack) return 'returned';
     if (received === 0) return payment.announced_at === null ? 'nothing' : 'announced';
     if (received === payment.amount_minor) return 'all';
     return received < payment.amount_minor ? 'part' : 'more';

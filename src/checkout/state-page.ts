@@ -69,6 +69,7 @@ export function stateOf(shown: Exclude<ShownStatus, 'pending'>, { known, way }: 
     // What arrived went back: there is nothing to check until it is paid again.
     return [status, known === 'returned' ? 'waiting.heading' : announced, next, when, out];
   }
+  if (shown === 'approved' && known === 'returned') return [status, 'returned.heading', next, when, out];
   // What was accepted may be less than what was asked for.
   if (shown === 'approved' && known === 'part') return [status, 'approved.heading', next, when, out];
   // Money may be under way for what can no longer be paid: nothing may make the customer pay again.
@@ -100,6 +101,7 @@ export function statePage(
       ? money.way
       : undefined;
   const isPaid = heading === 'approved.paid';
+  const isReturned = heading === 'returned.heading';
   const text = { merchant, amount };
   const message =
     shown === 'rejected' && payment.review_message !== null
@@ -107,7 +109,7 @@ export function statePage(
       : null;
   const mayTakeBack = takeBack(visit, subject);
   const content = html`${stub(subject, {
-    announced,
+    state: isReturned ? 'returned' : announced,
     isPaid,
     heading: words.html(heading, text),
     message,
@@ -133,14 +135,14 @@ ${paperAddress(visit, payment)}
     test: payment.mode === 'test',
     amount,
     content,
-    pair: PAIRS[shown],
+    pair: isReturned ? 'void' : PAIRS[shown],
     help: help(subject),
     colour: subject.profile.colour,
   };
   return { status, text: framedPage(visit, framing) };
 }
 
-/** A payment that came to nothing is void; but not one whose money may be on its way. */
+/** A payment that came to nothing is void, and one that was paid back; but not one whose money may be on its way. */
 const PAIRS = {
   requires_review: 'whole',
   approved: 'torn',

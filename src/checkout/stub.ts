@@ -15,7 +15,8 @@ const ICONS: Record<ShownStatus, IconName> = {
 
 /** What a stub says of a payment, from top to bottom. */
 interface Stub {
-  announced?: Announced | undefined;
+  /** What says more of its state than its status does. */
+  state?: Announced | 'returned' | undefined;
   /** Whether it is stamped as paid. */
   isPaid?: boolean;
   heading: Html;
@@ -53,8 +54,9 @@ export function numbersOf({ payment, words }: PaymentSubject): TermPair[] {
   ];
 }
 
-function stateOf({ payment, words }: PaymentSubject, { announced, isPaid }: Stub): Html {
+function stateOf({ payment, words }: PaymentSubject, { state, isPaid }: Stub): Html {
   if (isPaid) return html`<p class="seal">${words.html('approved.stamp')}</p>`;
   const status = shownStatus(payment);
-  return html`<p class="state">${icon(ICONS[status])}<span>${words.html(`status.${announced ?? status}`)}</span></p>`;
+  const sign = state === 'returned' ? state : ICONS[status];
+  return html`<p class="state">${icon(sign)}<span>${words.html(`status.${state ?? status}`)}</span></p>`;
 }

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { KNOWN, MONEY, moneyKnown, moneySentences, WAYS } from '../../src/checkout/money.ts';
 import { isLongAmount, type PaymentSubject, type ShownStatus } from '../../src/checkout/parts.ts';
+import { stateOf } from '../../src/checkout/state-page.ts';
 import type { KeyRing } from '../../src/journal/keys/key-ring.ts';
 import { PAYMENTS, type Payment } from '../../src/payments/payment.ts';
 import type { ReviewAct } from '../../src/review/review.ts';
@@ -123,10 +124,7 @@ test('what went back is told, and is never said to have arrived for good.', () =
     sentenceOf(payment('requires_review', 'bank_transfer', 'returned'), 'en'),
     '€100.00 was paid back.',
   );
-  assert.equal(
-    sentenceOf(payment('approved', 'bank_transfer', 'returned'), 'en'),
-    '€100.00 to Corner Shop is confirmed. €100.00 was paid back.',
-  );
+  assert.equal(sentenceOf(payment('approved', 'bank_transfer', 'returned'), 'en'), '€100.00 was paid back.');
   const part = { ...payment('requires_review', 'bank_transfer', 'all') };
   part.review = JSON.stringify([...ACTS.all, money('return', 30_00, 3)]);
   assert.equal(
@@ -153,6 +151,31 @@ test('of an approved payment what went back before is settled, money that came t
   ];
   for (const [status, acts, text] of rows) {
     const one = { ...payment(status as ShownStatus, 'none', 'nothing'), review: JSON.stringify(acts) };
+    assert.equal(sentenceOf(one, 'en'), text);
+  }
+});
+
+test('nobody reads that they have paid when all of it was paid back after the approval.', () => {
+  const approve: ReviewAct = { act: 'approve', by: 'adm_ana', at: 0, entry_version: 3 };
+  const rows: [ReviewAct[], heading: string, text: string][] = [
+    [[...ACTS.all, approve, money('return', AMOUNT, 4)], 'returned.heading', '€100.00 was paid back.'],
+    [[approve, money('return', AMOUNT, 4)], 'returned.heading', '€100.00 was paid back.'],
+    [[...ACTS.part, approve, money('return', 40_00, 4)], 'returned.heading', '€40.00 was paid back.'],
+    [[...ACTS.more, approve, money('return', 130_00, 4)], 'returned.heading', '€130.00 was paid back.'],
+    [
+      [approve, money('return', 30_00, 4)],
+      'approved.paid',
+      '€100.00 to Corner Shop is confirmed. €30.00 was paid back.',
+    ],
+    [
+      [...ACTS.part, approve, money('return', 10_00, 4)],
+      'approved.heading',
+      '€40.00 of €100.00 was received and accepted as payment. €10.00 was paid back.',
+    ],
+  ];
+  for (const [acts, heading, text] of rows) {
+    const one = { ...payment('approved', 'bank_transfer', 'nothing'), review: JSON.stringify(acts) };
+    assert.equal(stateOf('approved', moneyKnown(one))[1], heading);
     assert.equal(sentenceOf(one, 'en'), text);
   }
 });

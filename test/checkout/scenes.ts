@@ -116,6 +116,22 @@ async function recorded(harness: Harness, amount_minor = 49_90, offer: OfferName
   return id;
 }
 
+/** The money of a payment went back, as a bank line shows it. */
+async function paidBack(harness: Harness, id: string): Promise<string> {
+  await harness.service.journal.commit(async (transaction) => {
+    const before = (await lockRow(transaction, PAYMENTS, id))!;
+    const [received] = JSON.parse(before.review!);
+    const back = { ...received, act: 'return', entry_version: before.version + 1, line: 'lin_back' };
+    const [after] = await transaction.change<Payment>(
+      `update payments set review = ?, version = version + 1 where id = ? returning ${PAYMENTS.columnList}`,
+      JSON.stringify([...JSON.parse(before.review!), back]),
+      id,
+    );
+    await recordPayment(transaction, REVIEWER, 'payment.money_returned', before, after!);
+  }, id);
+  return id;
+}
+
 export const SCENES: readonly Scene[] = [
   pending('one method', 'details'),
   pending('several methods', 'all'),
@@ -274,6 +290,15 @@ export const SCENES: readonly Scene[] = [
       const id = await recorded(harness, 60_00);
       await decide(harness, id, 'approve');
       return pathOf(id);
+    },
+  },
+  {
+    name: 'approved, paid back',
+    status: 200,
+    async make(harness) {
+      const id = await recorded(harness, 49_90, 'transfer');
+      await decide(harness, id, 'approve');
+      return pathOf(await paidBack(harness, id));
     },
   },
   {

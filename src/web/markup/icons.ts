@@ -38,6 +38,7 @@ const SYMBOLS = {
   tick: drawn('m5 13 4 4 10-11'),
   warning: drawn('M12 4 2.5 20h19zM12 10v4m0 3v.1'),
   mark: drawn('M12 7v6m0 4v.1'),
+  returned: ringed('m11 8-4 4 4 4m-4-4h10'),
   back: drawn('m14 6-6 6 6 6'),
   up: drawn('m6 15 6-6 6 6'),
   down: drawn('m6 9 6 6 6-6'),
