@@ -24,6 +24,6 @@ export class DevMail implements MailTransport {
   async send(message: Message): Promise<AttemptAnswer> {
     this.#kept = [message, ...this.#kept.slice(0, KEPT - 1)];
     this.#log.info({ letter: message.id, at: this.#url }, 'a letter lies at /dev/mail');
-    return { is: 'sent', words: `It lies at ${this.#url}` };
+    return { is: 'sent', words: `See it at ${this.#url}` };
   }
 }

@@ -13,6 +13,7 @@ import {
 import { HistoryBroken } from '../journal/rows.ts';
 import { randomId } from '../lib/ids.ts';
 import { type Logger, Outage } from '../lib/log.ts';
+import { phrase } from '../lib/phrases.ts';
 import { Rounds } from '../lib/rounds.ts';
 import { type Clock, HOUR_MS, MINUTE_MS, monotonicMs, SECOND_MS } from '../lib/time.ts';
 import type { Directory } from '../merchants/directory.ts';
@@ -238,7 +239,11 @@ export class MailWorker {
     const counted = { to: message.to, merchant: letter.merchant_id ?? letter.recipient };
     const waitMs = this.#perHour.waitMs(counted);
     if (waitMs > 0) {
-      await this.#note({ ...letter, due_at: clock.now() + waitMs, answer: 'Too many letters in an hour' });
+      await this.#note({
+        ...letter,
+        due_at: clock.now() + waitMs,
+        answer: phrase('Too many letters in an hour'),
+      });
       return true;
     }
     const answer = await this.#sendHeld(message);
@@ -265,7 +270,10 @@ export class MailWorker {
   async #unwritten(letter: Letter, error: unknown): Promise<undefined> {
     if (error instanceof DatabaseError) throw error;
     this.#parts.log.error({ err: error, letter: letter.id }, 'a letter could not be written');
-    await this.#noteAnswer(letter, { is: 'later', words: 'It could not be written: the log says why' });
+    await this.#noteAnswer(letter, {
+      is: 'later',
+      words: phrase('It could not be written: the log says why'),
+    });
   }
 
   async #noteAnswer(letter: Letter, { is, words }: AttemptAnswer): Promise<void> {

@@ -1,6 +1,7 @@
 // Mail in the console and on the command line: what became of each letter, a trial with the server's own words, and sending again.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { HOUR_MS } from '../../src/lib/time.ts';
 import { listLetters } from '../../src/mail/queries.ts';
 import { COMMAND, run, start } from '../support/command.ts';
 import { type Client, MANY_SIGN_INS, signIn } from '../support/console.ts';
@@ -75,6 +76,28 @@ test('which letters an administrator gets is theirs to choose', async () => {
   );
   assert.deepEqual(JSON.parse(rows[0]!.letters), { digest: 'hour', hour: 7, least: 3, alerts: false });
   await harness.verify();
+});
+
+test('why a letter did not leave is said in words, in the language of the page', async () => {
+  await using server = await startMailServer();
+  await using harness = await startHarness('sqlite', { configuration: server.configuration + MANY_SIGN_INS });
+  const client = await signIn(harness, 'reviewer');
+  server.behave({ code: 451, at: 'recipient', words: 'later' });
+  const id = await sendLink(harness, client);
+  await isNewest(harness, 'retrying');
+  await harness.request(`/v1/payments/${id}/cancel`, { method: 'POST' });
+  server.behave('take');
+  harness.clock.advance(HOUR_MS);
+  await eventually(async () => {
+    const letters = await listLetters(harness.service.database, { about: id }, 2);
+    return letters.some(({ status }) => status === 'withdrawn');
+  });
+  const again = await signIn(harness, 'reviewer');
+  const german = { headers: { 'accept-language': 'de' } };
+  for (const path of [`/mail?about=${id}`, `/payments/${id}`]) {
+    assert.match((await again.get(path)).body, /The payment was cancelled, or its link has expired/);
+    assert.match((await again.get(path, german)).body, /Die Zahlung wurde abgebrochen, oder ihr Link ist/);
+  }
 });
 
 test('the command lists letters, sends again what failed, and notes what came back', async () => {

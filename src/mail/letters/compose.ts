@@ -5,6 +5,7 @@ import { receiptOf } from '../../checkout/receipt.ts';
 import type { KeyRing } from '../../journal/keys/key-ring.ts';
 import { readRecorded } from '../../journal/record-row.ts';
 import { momentsIn } from '../../lib/moments.ts';
+import { phrase } from '../../lib/phrases.ts';
 import { isEmailAddress } from '../../lib/text.ts';
 import type { Clock } from '../../lib/time.ts';
 import type { Directory } from '../../merchants/directory.ts';
@@ -70,7 +71,7 @@ export const composer =
     if ('withdrawn' in addressed) return addressed;
     return isSendable(addressed.to)
       ? messageOf(letter, parts, addressed)
-      : { withdrawn: 'The address cannot be written to' };
+      : { withdrawn: phrase('The address cannot be written to') };
   };
 
 export function messageOf(
@@ -94,7 +95,7 @@ async function paymentOf({ database, clock }: ComposeParts, { about }: Letter): 
   return payment && (await isPaymentAsRecorded(database, payment)) ? asOf(payment, clock.now()) : undefined;
 }
 
-const UNTOLD = { withdrawn: 'The payment is not as the history says' };
+const UNTOLD = { withdrawn: phrase('The payment was changed outside the service') };
 
 async function toCustomer(parts: ComposeParts, letter: Letter, kind: CustomerLetter): Promise<Addressing> {
   const { database, directory, offer, timeZone, checkoutBaseUrl, writesOfTests } = parts;
@@ -104,12 +105,12 @@ async function toCustomer(parts: ComposeParts, letter: Letter, kind: CustomerLet
   const profile = directory.profile(merchant_id);
   const why = overtaken(kind, payment);
   if (why !== undefined) return { withdrawn: why };
-  if (!wants(profile, kind)) return { withdrawn: 'The merchant does not want it' };
-  if (directory.isSuspended(merchant_id)) return { withdrawn: 'The merchant is suspended' };
+  if (!wants(profile, kind)) return { withdrawn: phrase('The merchant does not want it') };
+  if (directory.isSuspended(merchant_id)) return { withdrawn: phrase('The merchant is suspended') };
   const to = kind === 'link' || kind === 'new_link' ? customerEmail(payment) : emailOf(payment);
-  if (to === undefined) return { withdrawn: 'The payment has no email address' };
+  if (to === undefined) return { withdrawn: phrase('The payment has no email address') };
   if (mode === 'test' && !writesOfTests && to.toLowerCase() !== profile.email?.toLowerCase())
-    return { withdrawn: 'Letters about test payments go to the address of the merchant alone' };
+    return { withdrawn: phrase('Letters about test payments go to the address of the merchant alone') };
   const words = Languages.in(timeZone).choose(locale, languageOf(payment));
   const receipt = kind === 'receipt' ? await receiptOf(database, payment) : undefined;
   const content = customerLetter(kind, { payment, profile, words, offer, checkoutBaseUrl, receipt });
@@ -131,41 +132,42 @@ async function toMerchant(parts: ComposeParts, letter: Letter, kind: MerchantLet
   const { database, directory } = parts;
   const profile = directory.profile(letter.merchant_id!);
   const merchant = directory.merchant(letter.merchant_id!);
-  if (!merchant || !profile.email) return { withdrawn: 'The merchant has no email address' };
-  if (!wants(profile, kind)) return { withdrawn: 'The merchant does not want it' };
+  if (!merchant || !profile.email) return { withdrawn: phrase('The merchant has no email address') };
+  if (!wants(profile, kind)) return { withdrawn: phrase('The merchant does not want it') };
   const to = { to: profile.email, name: PRODUCT };
   if (kind === 'key_made') {
     const key = await findKey(database, letter.about);
     return key
       ? { ...to, content: keyLetter(merchant.name, key, told(parts)) }
-      : { withdrawn: 'The key is gone' };
+      : { withdrawn: phrase('The key does not exist any more') };
   }
   if (kind === 'webhook_failing') {
     const endpoint = await findEndpoint(database, letter.about);
     const since = (await findQueue(database, letter.about))?.failing_since ?? null;
-    if (!endpoint || since === null) return { withdrawn: 'The endpoint answers again' };
+    if (!endpoint || since === null) return { withdrawn: phrase('The endpoint answers again') };
     return { ...to, content: endpointLetter(merchant.name, endpoint, since, told(parts)) };
   }
   const payment = await paymentOf(parts, letter);
   if (!payment) return UNTOLD;
   if (kind === 'needs_attention' && payment.status !== 'requires_review')
-    return { withdrawn: 'The payment was decided' };
+    return { withdrawn: phrase('The payment was decided') };
   return { ...to, content: paymentLetter(kind, payment, told(parts)) };
 }
 
 async function toAdministrator(parts: ComposeParts, { kind, recipient, about }: Letter): Promise<Addressing> {
   const { database, ring, checkoutBaseUrl, queue } = parts;
   const reader = await readRecorded(database, ADMINISTRATORS, () => findAdministrator(database, recipient));
-  if (!reader || reader.disabled_at !== null) return { withdrawn: 'The administrator is gone' };
+  if (!reader || reader.disabled_at !== null)
+    return { withdrawn: phrase('The administrator has no access any more') };
   const choices = choicesOf(reader);
   const to = { to: reader.email, name: PRODUCT };
   if (kind !== 'queue_digest')
     return choices.alerts
       ? { ...to, content: alertLetter(about as 'backup_old', told(parts)) }
-      : { withdrawn: 'The administrator does not want it' };
+      : { withdrawn: phrase('The administrator does not want it') };
   const waiting = await queue();
   if (choices.digest === 'never' || waiting.count < choices.least)
-    return { withdrawn: 'Fewer payments wait than the administrator wants to know of' };
+    return { withdrawn: phrase('Fewer payments wait than the administrator wants to know of') };
   const unsubscribe = unsubscribeUrl(ring, checkoutBaseUrl, reader.id);
   return { ...to, content: digestLetter(waiting, told(parts)), unsubscribe };
 }

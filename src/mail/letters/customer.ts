@@ -6,6 +6,7 @@ import { nameOfMethod, shownStatus } from '../../checkout/parts.ts';
 import { type IssuedReceipt, receiptRows } from '../../checkout/receipt.ts';
 import { stateOf } from '../../checkout/state-page.ts';
 import { type Html, html } from '../../lib/html.ts';
+import { phrase } from '../../lib/phrases.ts';
 import type { Profile } from '../../merchants/merchant.ts';
 import type { Offer } from '../../payments/methods/offer.ts';
 import type { Payment } from '../../payments/payment.ts';
@@ -25,32 +26,41 @@ interface CustomerSubject {
   receipt: IssuedReceipt | undefined;
 }
 
-/** What makes a letter true no more: why it does not leave. */
+/** Why a letter about another status does not leave. */
+const COME_TO: Readonly<Record<Payment['status'], string>> = {
+  pending: phrase('The payment waits for the customer'),
+  requires_review: phrase('The payment is under review'),
+  approved: phrase('The payment was approved'),
+  rejected: phrase('The payment was rejected'),
+  cancelled: phrase('The payment was cancelled, or its link has expired'),
+};
+
+/** What makes a letter true no more: why it does not leave, as `Say.of` says it. */
 export function overtaken(kind: CustomerLetter, payment: Payment): string | undefined {
   const { status, announced_at, received_minor } = payment;
   const isIn = (...some: Payment['status'][]) => some.includes(status);
   switch (kind) {
     case 'link':
     case 'new_link':
-      return isIn('pending') ? undefined : `The payment is ${status}`;
+      return isIn('pending') ? undefined : COME_TO[status];
     case 'reminder':
       return isIn('pending') && announced_at === null && received_minor === null
         ? undefined
-        : 'The payment is not waited for any more';
+        : phrase('The customer said that they paid, or the payment ended');
     case 'details_received':
       return isIn('requires_review') && payment.payment_details !== null
         ? undefined
-        : 'What was sent was decided or taken back';
+        : phrase('What the customer sent was decided or taken back');
     case 'money_found':
       return isIn('approved', 'rejected') || received_minor === null
-        ? 'The payment was decided, or the money taken back'
+        ? phrase('The payment was decided, or the money went back')
         : undefined;
     case 'receipt':
-      return isIn('approved') ? undefined : `The payment is ${status}`;
+      return isIn('approved') ? undefined : COME_TO[status];
     case 'not_accepted':
-      return isIn('rejected') ? undefined : `The payment is ${status}`;
+      return isIn('rejected') ? undefined : COME_TO[status];
     case 'cancelled':
-      return isIn('cancelled') ? undefined : `The payment is ${status}`;
+      return isIn('cancelled') ? undefined : COME_TO[status];
   }
 }
 

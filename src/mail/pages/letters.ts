@@ -130,7 +130,7 @@ function letterTable(context: MailContext, letters: readonly Letter[]) {
             ? html`<a href="${address(`/payments/${about}`)}">${say`Payment`}</a>`
             : html`<span class="muted">–</span>`,
       ],
-      [say`Answer of the server`, ({ answer }) => html`<span dir="auto">${answer ?? ''}</span>`],
+      [say`Answer of the server`, ({ answer }) => html`<span dir="auto">${say.of(answer ?? '')}</span>`],
     ],
     letters,
   );

@@ -43,6 +43,7 @@ export async function lettersAbout(database: Reader, about: string, say: Say): P
   return letters.reverse().map((letter) => ({
     at: letter.created_at,
     sentence: `${say`Letter`}: ${say.of(LETTER_NAMES[letter.kind])} → ${recipientOf(say, letter)}. ${say.of(STATUS_NAMES[letter.status])}.`,
-    answer: letter.answer,
+    // Reasons of ours are phrases; a server's own words have no translation.
+    answer: letter.answer && say.of(letter.answer),
   }));
 }
