@@ -7,13 +7,22 @@ import type { Payment } from '../payments/payment.ts';
 import type { Database } from '../store/database.ts';
 import type { FactSource } from './fact.ts';
 import { factsOf } from './facts.ts';
-import { countQueue, decidedBetween, type LastDecision, lastDecision, type QueueCount } from './queries.ts';
+import {
+  countQueue,
+  decidedBetween,
+  type LastDecision,
+  lastDecision,
+  type QueueCount,
+  type QueueFilter,
+} from './queries.ts';
 
 const DAYS = 30;
 /** Nodes' clocks differ a little, and a commit takes its time. So a day is final a while after it ended. */
 const SETTLING_MS = 15 * MINUTE_MS;
 /** So long the count may be behind what other nodes commit; what this one commits is counted at once. */
 const COUNTED_MS = 2 * SECOND_MS;
+/** Counts of the queue that are remembered: the whole, and two for each of a hundred administrators. */
+const COUNTS_REMEMBERED = 200;
 /** Payments whose facts are remembered: a few pages of the queue. */
 const LOOKS_REMEMBERED = 1000;
 const LATEST = Number.MAX_SAFE_INTEGER;
@@ -38,7 +47,10 @@ interface Parts {
 
 export class ReviewFigures {
   readonly #parts: Parts;
-  #counted: { at: number; commits: number; count: Promise<QueueCount> } | undefined;
+  /** Counts of the queue by the filter that narrows it. */
+  readonly #counted = new LRUCache<string, { at: number; commits: number; count: Promise<QueueCount> }>({
+    max: COUNTS_REMEMBERED,
+  });
   /** How many facts want a second look, by payment and version, and when that was counted. */
   readonly #looks = new LRUCache<string, { at: number; count: Promise<number> }>({ max: LOOKS_REMEMBERED });
   /** Days that are final: they never change. */
@@ -48,18 +60,23 @@ export class ReviewFigures {
     this.#parts = parts;
   }
 
-  /** The whole queue; counted once for all who ask while nothing is committed. Throws `DatabaseError`. */
-  waiting(): Promise<QueueCount> {
+  /**
+   * The queue, or what of it a filter of one press leaves; counted once for all who ask while nothing is committed. Throws
+   * `DatabaseError`.
+   */
+  waiting(filter: Pick<QueueFilter, 'money' | 'claim'> = {}): Promise<QueueCount> {
     const { database, journal, clock } = this.#parts;
     const at = clock.now();
     const { commits } = journal.counters;
-    const known = this.#counted;
+    const { money, claim } = filter;
+    const key = `${money} ${claim?.is} ${claim?.by}`;
+    const known = this.#counted.get(key);
     if (known?.commits === commits && at - known.at < COUNTED_MS) return known.count;
-    const count = countQueue(database, {});
+    const count = countQueue(database, filter);
     const counted = { at, commits, count };
-    this.#counted = counted;
+    this.#counted.set(key, counted);
     count.catch(() => {
-      if (this.#counted === counted) this.#counted = undefined;
+      if (this.#counted.get(key) === counted) this.#counted.delete(key);
     });
     return count;
   }

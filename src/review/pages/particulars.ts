@@ -85,20 +85,23 @@ export function sent(context: ReviewContext, payment: Payment): Html | null {
   const { say } = context;
   const submission = submissionOf(payment);
   if (!submission) return null;
-  const { method, card, language, instructions, note } = submission;
+  const { method, type, card, language, instructions, note } = submission;
   const others: TermRow[] = Object.entries(submission).flatMap(([name, value]) => {
     if (TOLD.has(name) || value === null || value === undefined) return [];
     return [[name, said(typeof value === 'string' ? value : JSON.stringify(value))]];
   });
   return html`${pairs([
-    [say`Way to pay`, html`${said(methodName(payment, say)!)} <span class="muted">${literal(method)}</span>`],
+    [
+      say`Way to pay`,
+      html`${said(methodName(payment, say)!)}${method !== type && html` <span class="muted">${literal(method)}</span>`}`,
+    ],
     [say`Card`, card ? say.html`${said(card.brand)} ending in ${literal(card.last4)}` : null],
     [
       say`Message`,
       typeof note === 'string' && note !== '' && html`<span class="words" dir="auto">${note}</span>`,
     ],
     ...others,
-    [say`Language`, language ? literal(language) : null],
+    [say`Language`, language ? new Intl.DisplayNames(say.tag, { type: 'language' }).of(language) : null],
     ...(instructions ? told(context, instructions) : []),
   ])}`;
 }

@@ -94,13 +94,33 @@ export function queuePlaceOf(text: string | null): QueuePlace | undefined {
 }
 export const writtenPlace = ({ since, id }: QueuePlace) => `${since}-${id}`;
 
-/** The filters that most use most: one press each. */
-const CHIPS: readonly [text: string, asked: Asked][] = [
-  [phrase('All'), {}],
-  [phrase('Money seen'), { money: 'exact' }],
-  [phrase('Mine'), { claimed: 'mine' }],
-  [phrase('Not claimed'), { claimed: 'available' }],
-];
+/** The filters that most use most: one press each, with the number of payments that they leave. */
+const CHIPS = [
+  { text: phrase('All'), asked: {}, filter: () => ({}) },
+  { text: phrase('Money seen'), asked: { money: 'exact' }, filter: () => ({ money: 'exact' }) },
+  {
+    text: phrase('Mine'),
+    asked: { claimed: 'mine' },
+    filter: ({ principal, now }) => ({ claim: { is: 'mine', by: principal.id, now } }),
+  },
+  {
+    text: phrase('Not claimed'),
+    asked: { claimed: 'available' },
+    filter: ({ principal, now }) => ({ claim: { is: 'available', by: principal.id, now } }),
+  },
+] as const satisfies { text: string; asked: Asked; filter(context: ReviewContext): QueueFilter }[];
+
+/** The filters of one press, as links. Throws `DatabaseError`. */
+export async function chips(context: ReviewContext, { asked }: Filtering): Promise<Html> {
+  const { address, figures, say } = context;
+  const counts = await Promise.all(CHIPS.map(({ filter }) => figures.waiting(filter(context))));
+  const { money, claimed, ...others } = asked;
+  const chip = ({ text, asked: one }: { text: string; asked: Asked }, index: number) => {
+    const isCurrent = money === one.money && claimed === one.claimed && Object.keys(others).length === 0;
+    return html`<a href="${address('/queue', one)}"${isCurrent && html` aria-current="true"`}>${say.of(text)} <span>${counts[index]!.count}</span></a>`;
+  };
+  return html`<nav class="chips" aria-label="${say`Filters`}">${CHIPS.map(chip)}</nav>`;
+}
 
 /** The search and the filters as a form whose address can be bookmarked. `methods` are the queue's, by id. */
 export function filterForm(
@@ -131,12 +151,5 @@ ${select('mode', say`Mode`, named(MODES))}${select('claimed', say`Claimed`, name
 <p class="actions"><button class="secondary">${say`Apply`}</button>${clear}</p>
 </div>
 </details>
-</form>
-<nav class="chips" aria-label="${say`Filters`}">${CHIPS.map(([text, one]) => chip(context, asked, text, one))}</nav>`;
-}
-
-function chip({ address, say }: ReviewContext, asked: Asked, text: string, one: Asked): Html {
-  const { money, claimed, ...others } = asked;
-  const isCurrent = money === one.money && claimed === one.claimed && Object.keys(others).length === 0;
-  return html`<a href="${address('/queue', one)}"${isCurrent && html` aria-current="true"`}>${say.of(text)}</a>`;
+</form>`;
 }

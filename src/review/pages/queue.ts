@@ -25,7 +25,14 @@ import { carriedFrom } from './list-place.ts';
 import { DECISION, openPayment, stepLine, steps, wayToPayment } from './open-payment.ts';
 import { addressOfPayment, type People, peopleFor } from './panel.ts';
 import { METHOD_TYPES, methodName, submissionOf } from './particulars.ts';
-import { type Filtering, filterForm, filteringOf, queuePlaceOf, writtenPlace } from './queue-filter.ts';
+import {
+  chips,
+  type Filtering,
+  filterForm,
+  filteringOf,
+  queuePlaceOf,
+  writtenPlace,
+} from './queue-filter.ts';
 import { queueRows } from './queue-rows.ts';
 
 const PAGE = 50;
@@ -69,6 +76,7 @@ export async function queuePage(context: ReviewContext): Promise<Outcome> {
 <div class="over">${title}${newsLine(place, total)}</div>
 ${figures(context, count, isFiltered)}
 ${filterForm(context, filtering, known)}
+${await chips(context, filtering)}
 </header>
 <div class="rows">${!detail && done}${
     shown.length === 0

@@ -53,6 +53,8 @@ test('Payments stand oldest first, with a count in the title, and filters and pa
   assert.deepEqual(await ids(who.bob, '?claimed=mine'), [second]);
   assert.deepEqual(await ids(who.ana, '?claimed=available'), [first, third]);
   assert.match((await who.ana.get('/queue')).body, /Bob/);
+  assert.match((await who.ana.get('/queue')).body, /All 3 ?Money seen 0 ?Mine 0 ?Not claimed 2/);
+  assert.match((await who.bob.get('/queue?claimed=mine')).body, /All 3 ?Money seen 0 ?Mine 1 ?Not claimed 3/);
   const none = await who.ana.get('/queue?mode=live');
   assert.match(none.body, /No payment in the queue matches these filters\./);
   const wrong = await who.ana.get('/queue?minimum=abc');
