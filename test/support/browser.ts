@@ -161,6 +161,10 @@ export function layoutFaults(page: Page, controlPx = 44): Promise<string[]> {
     if (wide > innerWidth) faults.push(`the page is ${wide} px wide`);
     /** A pane with a scroll of its own hides nothing: axe sees to it that keys reach it. */
     const isPane = (overflow: string | undefined) => overflow === 'auto' || overflow === 'scroll';
+    const main = document.querySelector('main');
+    const high = document.scrollingElement.scrollHeight;
+    if (main && isPane(getComputedStyle(main).overflowY) && high > innerHeight)
+      faults.push(`the page scrolls to ${high} px beside its panes`);
     for (const one of document.querySelectorAll('body *')) {
       // What only a screen reader reads takes no room.
       if (!one.checkVisibility() || one.closest('.vh')) continue;

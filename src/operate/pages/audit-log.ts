@@ -84,7 +84,7 @@ ${token}<button class="secondary">${say`Verify now`}</button></form>`;
 ${newest ? outcome(context, newest) : !running && html`<p>${say`Not verified since this server started.`}</p>`}
 ${progress ?? button}
 <p class="downloads">${say`To verify it elsewhere:`}
-<a class="plain" href="${address('/audit/checkpoints')}" download>checkpoints.jsonl</a> ·
+<a class="plain" href="${address('/audit/checkpoints')}" download>checkpoints.jsonl</a>
 <a class="plain" href="${address('/audit/key')}" download>${say`public key`}</a></p>
 </section>`;
 }
@@ -181,7 +181,7 @@ async function table(context: InstallationContext, entries: readonly AuditEntry[
     return name === undefined ? literal(actor) : said(name);
   };
   const sealOf = (seal: Seal | undefined) =>
-    seal ? html`${seal.number} ${literal(seal.hash.slice(0, HASH_SHOWN))}…` : say`None`;
+    seal ? html`${seal.number} ${literal(`${seal.hash.slice(0, HASH_SHOWN)}…`)}` : say`None`;
   return records<AuditEntry>(
     [
       [say`Entry`, link, 'number'],
