@@ -117,7 +117,8 @@ export async function chips(context: ReviewContext, { asked }: Filtering): Promi
   const { money, claimed, ...others } = asked;
   const chip = ({ text, asked: one }: { text: string; asked: Asked }, index: number) => {
     const isCurrent = money === one.money && claimed === one.claimed && Object.keys(others).length === 0;
-    return html`<a href="${address('/queue', one)}"${isCurrent && html` aria-current="true"`}>${say.of(text)} <span>${counts[index]!.count}</span></a>`;
+    const current = isCurrent && html` aria-current="true"`;
+    return html`<a href="${address('/queue', one)}"${current}>${say.of(text)} <span>${counts[index]!.count}</span></a>`;
   };
   return html`<nav class="chips" aria-label="${say`Filters`}">${CHIPS.map(chip)}</nav>`;
 }
