@@ -3,7 +3,7 @@ import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, existsSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { launchShared } from '../test/support/chromium.ts';
 import { startPostgres } from '../test/support/postgres-server.ts';
@@ -43,18 +43,18 @@ export function execute(
   args: string[],
   env: NodeJS.ProcessEnv = process.env,
 ): Promise<number> {
-  return new Promise((resolve) => {
+  return new Promise((done) => {
     const child = spawn(command, args, { stdio: ['ignore', 'inherit', 'inherit'], env });
-    child.on('exit', (code) => resolve(code ?? 1));
+    child.on('exit', (code) => done(code ?? 1));
     child.on('error', (error) => {
       console.error(error.message);
-      resolve(1);
+      done(1);
     });
   });
 }
 
 /** Creates the folder of all files of a run. It lies in memory where there is room, so that no test waits for the disk. */
-function makeFolder(): string {
+function makeFolder(): void {
   const free = () => {
     const { bavail, bsize } = statfsSync(IN_MEMORY);
     return Math.min(bavail * bsize, process.availableMemory());
@@ -64,16 +64,15 @@ function makeFolder(): string {
   chmodSync(folder, 0o711); // servers of the tests have accounts of their own
   process.env.TMPDIR = folder;
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
-  return folder;
 }
 
 /** Starts PostgreSQL and Chromium. */
 export async function startTestRun(): Promise<TestRun> {
-  const folder = makeFolder();
+  makeFolder();
   const [postgres, chromium] = await Promise.all([startPostgres(), launchShared()]);
   process.env.COUNTERFOIL_TEST_POSTGRES = postgres.url;
   process.env.COUNTERFOIL_TEST_CHROMIUM = chromium.url;
-  process.env.NODE_COMPILE_CACHE = join(folder, 'compiled'); // many processes load the same modules
+  process.env.NODE_COMPILE_CACHE = resolve('node_modules/.cache'); // many processes load the same modules, as `bin/counterfoil.js` does
   const report = new Report();
   return {
     report,

@@ -2,7 +2,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect, isDeepStrictEqual } from 'node:util';
 
-const LOOK_EACH_MS = 10;
+/** Between two looks: most things happen at once, and a look at what takes long costs more than it finds. */
+const FIRST_LOOK_MS = 5;
+const LAST_LOOK_MS = 80;
 export const LONGER_THAN_A_TEST_MS = 600_000;
 
 /** What is waited for now, as it would be told. */
@@ -15,7 +17,7 @@ export async function eventually(
 ): Promise<void> {
   waited.add(told);
   try {
-    while (!(await holds())) await sleep(LOOK_EACH_MS);
+    for (let ms = FIRST_LOOK_MS; !(await holds()); ms = Math.min(2 * ms, LAST_LOOK_MS)) await sleep(ms);
   } finally {
     waited.delete(told);
   }
