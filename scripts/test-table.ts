@@ -23,7 +23,7 @@ export const TABLE: readonly Row[] = [
   {
     stand: 'both',
     why: 'the contract of the store: what each engine must do alike, its schema and its migrations',
-    files: ['store/{migrate,schema,storage,table,look-up,round-trips,lying-index,postgres}'],
+    files: ['store/{migrate,schema,storage,table,look-up,round-trips,lying-index,postgres}', 'releases'],
   },
   {
     stand: 'both',
@@ -117,7 +117,16 @@ export const TABLE: readonly Row[] = [
   {
     stand: 'sqlite',
     why: 'what operators do and are told',
-    files: ['operate/**/*', 'operating', 'operating/*', 'alerts', 'config', 'containers', 'deploy'],
+    files: [
+      'operate/**/*',
+      'operating',
+      'operating/*',
+      'alerts',
+      'config',
+      'containers',
+      'deploy',
+      'kubernetes',
+    ],
   },
   {
     stand: 'sqlite',

@@ -41,9 +41,10 @@ export const MIGRATING_LOCK = 'select pg_advisory_xact_lock(4207849484)';
 const MIGRATIONS_TABLE =
   'create table if not exists schema_migrations (version bigint primary key, name text not null, digest text not null)';
 
-/** The statements that make the whole schema of an empty database. */
-export function schemaScript(engine: Database['engine']): string {
-  return [MIGRATIONS_TABLE, ...knownMigrations().map(({ sql }) => forEngine(sql, engine))].join(';\n');
+/** The statements that make the schema of an empty database: the whole, or as it was when there were `count` migrations. */
+export function schemaScript(engine: Database['engine'], count?: number): string {
+  const known = knownMigrations().slice(0, count);
+  return [MIGRATIONS_TABLE, ...known.map(({ sql }) => forEngine(sql, engine))].join(';\n');
 }
 
 /** The statement of the migrations that creates an index or a trigger, or undefined. */
