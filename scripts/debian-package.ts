@@ -26,14 +26,18 @@ const ARCHITECTURES: Partial<Record<string, string>> = { x64: 'amd64', arm64: 'a
 const DEPENDS = 'libc6 (>= 2.28), libstdc++6, libgcc-s1, libatomic1, passwd, util-linux';
 const UNITS = /^deploy\/counterfoil.*\.(service|timer)$/;
 
-/**
- * Writes `counterfoil_VERSION_ARCHITECTURE.deb` into `folder`. `seconds`: the time that its files have, since 1970. Returns its path.
- * Throws on other systems than Linux.
- */
+interface DebianPackage {
+  /** The time that its files have, in seconds since 1970. */
+  seconds: number;
+  /** Who makes it: `Name <address>`. */
+  maintainer: string;
+  version?: string;
+}
+
+/** Writes `counterfoil_VERSION_ARCHITECTURE.deb` into `folder`. Returns its path. Throws on other systems than Linux. */
 export async function writeDebianPackage(
   folder: string,
-  seconds: number,
-  version = packageJson.version,
+  { seconds, maintainer, version = packageJson.version }: DebianPackage,
 ): Promise<string> {
   const architecture = ARCHITECTURES[process.arch];
   if (process.platform !== 'linux' || !architecture)
@@ -42,7 +46,7 @@ export async function writeDebianPackage(
   try {
     writeFiles(root);
     await writePages(root, new Date(seconds * 1000));
-    writeControl(root, version, architecture);
+    writeControl(root, { version, architecture, maintainer });
     normaliseModes(root);
     const file = join(folder, `counterfoil_${version}_${architecture}.deb`);
     const options = ['--root-owner-group', '-Zzstd', '-z3', '--threads-max=1', '--build'];
@@ -101,7 +105,10 @@ const filesBelow = (root: string) =>
     readdirSync(join(root, top), { recursive: true, encoding: 'utf8' }).map((path) => join(root, top, path)),
   );
 
-function writeControl(root: string, version: string, architecture: string): void {
+function writeControl(
+  root: string,
+  { version, architecture, maintainer }: { version: string; architecture: string; maintainer: string },
+): void {
   const files = filesBelow(root)
     .filter((path) => lstatSync(path).isFile())
     .sort();
@@ -113,7 +120,7 @@ function writeControl(root: string, version: string, architecture: string): void
     `Package: counterfoil
 Version: ${version}
 Architecture: ${architecture}
-Maintainer: Counterfoil <counterfoil@localhost>
+Maintainer: ${maintainer}
 Installed-Size: ${Math.ceil(bytes / 1024)}
 Depends: ${DEPENDS}
 Section: web

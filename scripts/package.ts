@@ -1,5 +1,6 @@
 // `npm run package`: writes dist/ with all that a release hands out, from what is committed: packages, bill of materials, notes, checksums.
 // `--key FILE`: a secret key of minisign, or a private Ed25519 key in PEM, to sign the checksums with.
+// `--maintainer 'Name <address>'`: who hands the Debian package out; otherwise who made the commit.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash, createPrivateKey, sign } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,13 +11,17 @@ import packageJson from '../package.json' with { type: 'json' };
 import { writeDebianPackage } from './debian-package.ts';
 import { ROOT, writeProgram } from './program-folder.ts';
 
-const { key } = parseArgs({ options: { key: { type: 'string' } } }).values;
+const { key, maintainer } = parseArgs({
+  options: { key: { type: 'string' }, maintainer: { type: 'string' } },
+}).values;
 const { version } = packageJson;
 const DIST = join(ROOT, 'dist');
 const SUMS = join(DIST, 'SHA256SUMS');
 
 const run = (program: string, args: readonly string[], cwd = ROOT) =>
   execFileSync(program, args, { cwd, encoding: 'utf8', maxBuffer: 2 ** 26 });
+
+const ofCommit = (format: string) => run('git', ['log', '-1', `--format=${format}`]).trim();
 
 function fail(message: string): never {
   console.error(message);
@@ -37,10 +42,10 @@ try {
   rmSync(work, { recursive: true, force: true });
 }
 if (process.platform === 'linux')
-  await writeDebianPackage(
-    DIST,
-    Number(process.env.SOURCE_DATE_EPOCH ?? run('git', ['log', '-1', '--format=%ct'])),
-  );
+  await writeDebianPackage(DIST, {
+    seconds: Number(process.env.SOURCE_DATE_EPOCH ?? ofCommit('%ct')),
+    maintainer: maintainer ?? ofCommit('%cn <%ce>'),
+  });
 writeFileSync(join(DIST, 'sbom.json'), run(process.execPath, [join(ROOT, 'scripts/sbom.ts')]));
 writeFileSync(join(DIST, 'notes.md'), notes());
 writeSums();

@@ -8,7 +8,7 @@ import { writeDebianPackage } from '../../scripts/debian-package.ts';
 import { KEY } from '../support/harness.ts';
 import { bootMachine, type Machine, noMachine } from '../support/machine.ts';
 
-const SECONDS = 1_790_000_000;
+const MADE = { seconds: 1_790_000_000, maintainer: 'Ana Example <ana@example.org>' };
 const hasDpkg = spawnSync('dpkg-deb', ['--version']).status === 0;
 const READY =
   'curl --fail --silent --retry 30 --retry-delay 1 --retry-connrefused http://127.0.0.1:8080/health/ready';
@@ -22,8 +22,8 @@ describe('the Debian package', { skip: noMachine() || (!hasDpkg && 'no dpkg-deb'
   before(async () => {
     // The machine has a /tmp of its own.
     folder = mkdtempSync('/var/tmp/counterfoil-debian-package-');
-    file = await writeDebianPackage(folder, SECONDS);
-    newer = await writeDebianPackage(folder, SECONDS, '9.0.0');
+    file = await writeDebianPackage(folder, MADE);
+    newer = await writeDebianPackage(folder, { ...MADE, version: '9.0.0' });
     machine = await bootMachine();
   });
   after(async () => {
@@ -44,12 +44,12 @@ describe('the Debian package', { skip: noMachine() || (!hasDpkg && 'no dpkg-deb'
     const again = join(folder, 'again');
     mkdirSync(again);
     const umask = process.umask(0o077);
-    const other = await writeDebianPackage(again, SECONDS).finally(() => process.umask(umask));
+    const other = await writeDebianPackage(again, MADE).finally(() => process.umask(umask));
     assert.ok(readFileSync(file).equals(readFileSync(other)));
   });
 
   test('installed and started, it serves on loopback under its own account.', async () => {
-    await shell(`dpkg --install ${file}; systemctl start counterfoil; ${READY}`);
+    await shell(`apt-get install --yes ${file}; systemctl start counterfoil; ${READY}`);
     assert.match(await shell(`${PAY} --data '{"amount": 1}'`), /"status":"pending"/);
     assert.equal(
       await shell('ps -o user:20= -p $(systemctl show --value -p MainPID counterfoil)'),
@@ -58,6 +58,10 @@ describe('the Debian package', { skip: noMachine() || (!hasDpkg && 'no dpkg-deb'
     assert.equal(await shell('stat -c "%U %a" /etc/counterfoil/counterfoil.yaml'), 'counterfoil 600');
     assert.match(await shell('counterfoil keys list'), /mer_development/);
     await shell('counterfoil backup /var/backups/counterfoil && counterfoil audit verify');
+    assert.equal(
+      await shell('dpkg --status counterfoil | grep ^Maintainer'),
+      `Maintainer: ${MADE.maintainer}`,
+    );
     await shell('systemd-analyze verify /usr/lib/systemd/system/counterfoil-backup.timer');
   });
 
@@ -65,7 +69,7 @@ describe('the Debian package', { skip: noMachine() || (!hasDpkg && 'no dpkg-deb'
     const before = await shell(
       `echo '# ours' >> /etc/counterfoil/counterfoil.yaml; systemctl show --value -p MainPID counterfoil`,
     );
-    await shell(`dpkg --install --force-confold ${newer}; ${READY}`);
+    await shell(`apt-get install --yes --option Dpkg::Options::=--force-confold ${newer}; ${READY}`);
     assert.notEqual(await shell('systemctl show --value -p MainPID counterfoil'), before);
     assert.equal(await shell('tail -n 1 /etc/counterfoil/counterfoil.yaml'), '# ours');
     assert.equal(await shell('stat -c "%U %a" /etc/counterfoil/counterfoil.yaml'), 'counterfoil 600');
@@ -74,15 +78,15 @@ describe('the Debian package', { skip: noMachine() || (!hasDpkg && 'no dpkg-deb'
 
   test('removed, it leaves configuration, store and backups; purged, the store and backups.', async () => {
     const kept = 'ls /var/lib/counterfoil /var/backups/counterfoil';
-    await shell('dpkg --remove counterfoil');
+    await shell('apt-get remove --yes counterfoil');
     assert.equal(await shell('systemctl is-active counterfoil || true'), 'inactive');
     const left = await shell(kept);
     assert.match(left, /counterfoil\.db|\.sqlite/);
     await shell('test -s /etc/counterfoil/counterfoil.yaml; test ! -e /usr/lib/counterfoil');
-    await shell('dpkg --purge counterfoil');
+    await shell('apt-get purge --yes counterfoil');
     assert.equal(await shell(kept), left);
     await shell('test ! -e /etc/counterfoil/counterfoil.yaml; getent passwd counterfoil');
-    await shell(`dpkg --install ${file}; systemctl start counterfoil; ${READY}`);
+    await shell(`apt-get install --yes ${file}; systemctl start counterfoil; ${READY}`);
     assert.match(await shell(PAY), /"amount":"1.00"/);
   });
 });
