@@ -80,6 +80,8 @@ export interface TerminalLog extends Logger {
   tell(sign: string, text: string): void;
   /** Goes on in lines of JSON, or in words again. */
   toggleJson(): void;
+  /** Tells what happened while the service was not yet said to be ready, and from now on at once. */
+  greeted(): void;
 }
 
 type Fields = Record<string, unknown>;
@@ -115,6 +117,7 @@ export function terminalLog(
   { tellsPages }: { tellsPages: boolean },
 ): TerminalLog {
   let isJson = false;
+  let early: string[] | undefined = [];
   const time = () => styled(out, 'dim', momentsIn(timeZone).second(systemClock.now()));
   const write = (text: string) => void out.write(`  ${time()}  ${text}\n`);
   const inWords = (style: 'yellow' | 'red' | undefined, given: unknown, message?: string) => {
@@ -124,7 +127,8 @@ export function terminalLog(
       if (message === 'request' && !tellsPages && isQuiet(fields)) return;
       const [sign, text, status] = told(fields);
       const color = Number(status) < 400 ? 'green' : Number(status) < 500 ? 'yellow' : 'red';
-      return write(`${sign} ${status === undefined ? '' : `${styled(out, color, String(status))}  `}${text}`);
+      const line = `${sign} ${status === undefined ? '' : `${styled(out, color, String(status))}  `}${text}`;
+      return early ? void early.push(line) : write(line);
     }
     const { err, request_id } = fields;
     const text = message ?? String(given);
@@ -143,6 +147,10 @@ export function terminalLog(
     error: level('error', 'red'),
     tell: (sign, text) => {
       if (!isJson) write(`${sign} ${text}`);
+    },
+    greeted() {
+      early?.forEach(write);
+      early = undefined;
     },
     toggleJson() {
       isJson = !isJson;

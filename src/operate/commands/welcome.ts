@@ -38,6 +38,7 @@ export async function welcome({ configuration, service, log, stop, ...said }: We
   const hasDemo = demo && (await fillEmptyStore(demo, doors.inbox!).catch(() => false));
   doors.pay = (demo && (await sample(demo).catch(() => undefined))) ?? doors.pay;
   console.log(banner(configuration, service, { ...said, doors, hasDemo: hasDemo === true }));
+  log.greeted();
   if (!isDevelopment) return;
   service.feed.add({ isIdle: false, hear: (entries) => tellChanges(entries, service.checkoutBaseUrl, log) });
   await service.feed.begin();

@@ -98,6 +98,7 @@ describe('on a terminal', { skip: !hasTerminal && 'this machine has no util-linu
     };
     const each = ['approved', 'cancelled', 'cancelled', 'pending', 'rejected'];
     const first = await onTerminal(SERVE);
+    assert.match(plainText(first.stdout), /^\s*counterfoil \d/, 'no event stands above the banner');
     assert.match(plainText(first.stdout), /The demo: Development Shop .*\n.*development alone/);
     assert.deepEqual(await statuses(first), [...each, 'requires_review', 'requires_review']);
     const again = await onTerminal(SERVE);
