@@ -1,5 +1,5 @@
 // Reads CAMT.052, 053 and 054 (ISO 20022) in versions 02 to 13, entry by entry.
-import { balanceWarnings } from './balance.ts';
+import { balanceWarnings, signedAmount } from './balance.ts';
 import { dayText, entryLines, type Said, signOf, statusCode, xmlAmount } from './camt-entry.ts';
 import { ElementCount } from './counts.ts';
 import { LineNumbering, type LineRead } from './fingerprint.ts';
@@ -8,11 +8,12 @@ import type {
   Balance,
   Statement,
   StatementAccount,
+  StatementFault,
   StatementFormat,
   StatementLine,
   TakeLine,
 } from './statement.ts';
-import { folded, ibanOf, isoDay, present, referenceOf } from './values.ts';
+import { folded, hundredths, ibanOf, isoDay, present, referenceOf } from './values.ts';
 import { all, at, readXml, textAt, type XmlElement } from './xml.ts';
 
 /** The element of one account's statement, in each of the three messages. */
@@ -34,6 +35,8 @@ interface Running extends Said {
   element: XmlElement;
   /** Booked entries, credits positive; undefined once an entry could not be read. */
   sumMinor: bigint | undefined;
+  /** Of all entries and of the booked ones, for the sums of the summary. */
+  totals: Record<'credit' | 'debit', { all: bigint; booked: bigint }>;
   /** Where the first line in each currency stands. */
   currencies: Map<string, number>;
   numbering: LineNumbering | undefined;
@@ -84,6 +87,7 @@ export function readCamt(
           faults: [],
           notes: [],
           sumMinor: 0n,
+          totals: { credit: { all: 0n, booked: 0n }, debit: { all: 0n, booked: 0n } },
           currencies: new Map(),
           waiting: [],
           entries: 0,
@@ -147,6 +151,9 @@ function addEntry(running: Running, entry: XmlElement): void {
         text: `The ${kind} "${written}" of this entry cannot be read.`,
       });
   }
+  const total = running.totals[sign];
+  total.all += BigInt(amount.minor);
+  if (status === 'booked') total.booked += BigInt(amount.minor);
   if (status === 'booked' && running.sumMinor !== undefined)
     running.sumMinor += BigInt(sign === 'credit' ? amount.minor : -amount.minor);
   for (const line of entryLines(entry, amount, { direction: sign, status }, running)) addLine(running, line);
@@ -196,6 +203,7 @@ function statementOf(element: XmlElement, file: string, running: Running): State
   const closingLine = all(element, 'Bal').at(-1)?.line ?? element.line;
   const sum = strange ? undefined : sumMinor;
   notes.unshift(...balanceWarnings(opening, closing, sum, closingLine, running.count));
+  if (sumMinor !== undefined && !strange) notes.unshift(...summaryWarnings(element, running.totals));
   const day = to ?? closing?.day;
   running.numbering ??= new LineNumbering({ account, format });
   const text = 'This entry is left out: neither it nor its statement names a day that can be read.';
@@ -211,6 +219,25 @@ function statementOf(element: XmlElement, file: string, running: Running): State
     faults,
     ...(notes.length > 0 && { notes }),
   };
+}
+
+/** Warnings about sums of the summary (TxsSummry) that the entries do not come to. */
+function summaryWarnings(element: XmlElement, { credit, debit }: Running['totals']): StatementFault[] {
+  const both = (sign: bigint) =>
+    (['all', 'booked'] as const).map((which) => credit[which] + sign * debit[which]);
+  const sums: Record<string, bigint[]> = {
+    TtlCdtNtries: [credit.all, credit.booked],
+    TtlDbtNtries: [debit.all, debit.booked],
+    // Some banks write the net amount there.
+    TtlNtries: [...both(1n), ...both(-1n), ...both(-1n).map((net) => -net)],
+  };
+  return Object.entries(sums).flatMap(([name, possible]) => {
+    const written = at(element, `TxsSummry/${name}/Sum`);
+    const told = hundredths(written?.text.trim().replace(/^[+-]/, '') ?? '', '.');
+    if (!written || told === undefined || possible.includes(BigInt(told))) return [];
+    const text = `The summary says ${signedAmount(told)} (${name}), but the entries come to ${signedAmount(possible[0]!)}.`;
+    return [{ line: written.line, text, warning: true as const }];
+  });
 }
 
 const currencyOf = (element: XmlElement, opening: Balance | undefined) =>

@@ -7,6 +7,7 @@ import type { CsvRow } from './csv-rows.ts';
 import type { CsvTable } from './csv-table.ts';
 import type { LineRead } from './fingerprint.ts';
 import type { StatementFault } from './statement.ts';
+import { folded } from './values.ts';
 
 type More = Extract<RowRead, { kind: 'more' }> & { at: number };
 
@@ -36,6 +37,10 @@ export function readRows(
   /** The entry that the next row may continue. */
   let open: CsvEntry | undefined;
   const close = () => {
+    if (open && partsIn(open).length < 2 && open.more.some(({ isMoney }) => isMoney)) {
+      said.faults.push(...open.more.filter(({ isMoney }) => isMoney).map(withoutDay));
+      open.more = open.more.filter(({ isMoney }) => !isMoney);
+    }
     if (open) take(open);
     open = undefined;
   };
@@ -59,7 +64,8 @@ export function readRows(
     } else if (one.kind === 'more' && open) open.more = [...open.more, { ...one, at: row.line }];
     else {
       close();
-      if (one.kind === 'fault') said.faults.push({ line: row.line, text: one.text });
+      if (one.kind === 'more' && one.isMoney) said.faults.push(withoutDay({ at: row.line }));
+      else if (one.kind === 'fault') said.faults.push({ line: row.line, text: one.text });
       else if (one.kind === 'balance' && one.minor !== undefined) said.told[one.which] = one.minor;
       else if (one.kind === 'void') voided.set(one.status, (voided.get(one.status) ?? 0) + 1);
       else if (one.kind === 'words' || one.kind === 'more') words.push({ line: row.line, text: one.text });
@@ -87,10 +93,15 @@ const leftOut = ({ line, text }: StatementFault): StatementFault => ({
   text: `This row is left out: "${text.slice(0, SHOWN)}" cannot be read as a day and an amount.`,
 });
 
+const withoutDay = ({ at }: Pick<More, 'at'>): StatementFault => ({
+  line: at,
+  text: 'This row is left out: the day "" cannot be read.',
+});
+
 function footer(words: readonly StatementFault[]): StatementFault {
   const [first] = words;
   const rows = words.length === 1 ? 'The last row is no line' : `The last ${words.length} rows are no lines`;
-  return { line: first!.line, text: `${rows} of the account: "${first!.text.slice(0, SHOWN)}".` };
+  return { line: first!.line, text: `${rows} of the account: "${folded(first!.text)!.slice(0, SHOWN)}".` };
 }
 
 /** A fault for each line of text inside a row that would be a row of its own, of `least` cells, but for a quotation mark before it. */
@@ -120,22 +131,29 @@ function swallowed(
   });
 }
 
+/** The parts of an entry; none if they do not come to its amount. */
+function partsIn({ line, more }: CsvEntry): (More & { minor: number })[] {
+  const parts = more.filter((one): one is More & { minor: number } => one.minor !== undefined);
+  const sum = parts.reduce((all, { minor }) => all + Math.abs(minor), 0);
+  return sum === line.amountMinor ? parts : [];
+}
+
 /** The lines of an entry: its parts if their sum is its amount, otherwise the entry with the texts of the rows below it. */
-export function partsOf({ line, more }: CsvEntry, notes: StatementFault[]): LineRead[] {
+export function partsOf(entry: CsvEntry, notes: StatementFault[]): LineRead[] {
+  const { line, more } = entry;
   if (more.length === 0) return [line];
-  const parts = more.filter(({ minor }) => minor !== undefined);
-  const sum = parts.reduce((all, { minor }) => all + Math.abs(minor!), 0);
-  if (parts.length > 1 && sum === line.amountMinor)
+  const parts = partsIn(entry);
+  if (parts.length > 1)
     return parts.map(({ at, minor, text, words }) => ({
       ...line,
       at,
-      amountMinor: Math.abs(minor!),
+      amountMinor: Math.abs(minor),
       references: { ...line.references, ...words.references },
       text: text === '' ? line.text : text,
       counterparty: words.counterparty.name === undefined ? line.counterparty : words.counterparty,
       partOf: { minor: line.amountMinor, lines: parts.length },
     }));
-  if (parts.length > 1)
+  if (more.filter(({ minor }) => minor !== undefined).length > 1)
     notes.push({
       line: line.at,
       text: 'The parts below this row do not come to its amount, so it stays one line.',

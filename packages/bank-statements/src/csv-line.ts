@@ -23,8 +23,17 @@ export type RowRead =
   | { kind: 'none' }
   /** A row that moved no money, as its status says. */
   | { kind: 'void'; status: string }
-  /** A row without a day and an amount of its own: it goes on with the row above, as a part of its amount or as text. */
-  | { kind: 'more'; text: string; minor?: number; words: Pick<LineRead, 'references' | 'counterparty'> }
+  /**
+   * A row that goes on with the row above, as a part of its amount or as text. `isMoney`: its amount stands where those of lines do, so it
+   * is lost unless the parts come to the amount above.
+   */
+  | {
+      kind: 'more';
+      text: string;
+      minor?: number;
+      isMoney?: true;
+      words: Pick<LineRead, 'references' | 'counterparty'>;
+    }
   /** Words that are in no column where they could mean something. */
   | { kind: 'words'; text: string }
   | { kind: 'fault'; text: string };
@@ -37,6 +46,8 @@ class Cells {
   readonly #days = new Map<string, string | undefined>();
   readonly #statuses = new Map<string, string | undefined>();
   readonly #accounts = new Map<string, string | undefined>();
+  /** Whether the first amount in the column for money out has a minus. */
+  outIsNegative: boolean | undefined;
 
   constructor(layout: CsvLayout, names: readonly string[]) {
     this.#layout = layout;
@@ -125,21 +136,26 @@ function balanceRow(cells: readonly string[], row: Cells, layout: CsvLayout): Ro
   const beside = (['text', 'name', 'payer', 'payee'] as const).flatMap((role) => row.all(role));
   if (!isFirst && beside.some((cell) => !words.includes(cell))) return undefined;
   const read = signedAmountOf(row, layout);
-  const minor = typeof read === 'string' ? balanceOf(row, layout) : read.minor;
-  if ((minor === undefined || Number.isNaN(minor)) && isTotalWord(word)) return undefined;
+  const isTotal = isTotalWord(word);
+  const minor = typeof read === 'string' || isTotal ? balanceOf(row, layout) : read.minor;
+  if ((minor === undefined || Number.isNaN(minor)) && isTotal) return undefined;
   return { kind: 'balance', which: balanceWord(word)!, minor };
 }
 
 const MONEY = ['amount', 'debit', 'credit'] as const;
 
-/** A row that goes on with the one above, or a footer: it names neither a day nor an amount. */
+/** A row that goes on with the one above, or a footer: it names no day, or only what is a part of an amount. */
 function wordsRow(cells: readonly string[], row: Cells, layout: CsvLayout): RowRead | undefined {
   const filled = cells.filter((cell) => cell !== '');
   if (row.day(row.one('day') ?? '') === undefined && isTotalWord(filled[0]!))
     return { kind: 'words', text: filled.join(' ') };
-  for (const role of MONEY) if (row.one(role) !== undefined) return undefined;
-  if (row.one('day') === undefined && row.one('value') === undefined) {
-    const part = optionalAmount('part', row, layout);
+  const isMoney = MONEY.some((role) => row.one(role) !== undefined);
+  const isDated = row.one('day') !== undefined || row.one('value') !== undefined;
+  if (isMoney && isDated) return undefined;
+  if (!isDated || row.one('part') !== undefined) {
+    const own = isMoney ? signedAmountOf(row, layout) : undefined;
+    if (typeof own === 'string') return undefined;
+    const part = own?.minor ?? optionalAmount('part', row, layout);
     const words: Words = {
       ...{ direction: 'credit', references: {}, counterparty: {}, isReversal: false },
       text: row.joined('text', '\n'),
@@ -152,6 +168,7 @@ function wordsRow(cells: readonly string[], row: Cells, layout: CsvLayout): RowR
       kind: 'more',
       text,
       ...(part !== undefined && { minor: part }),
+      ...(isMoney && { isMoney }),
       words: { references, counterparty },
     };
   }
@@ -282,6 +299,11 @@ function splitAmount(row: Cells, layout: CsvLayout): Signed | string {
   if (into?.isNegative) return `the amount "${credit!.written}" is negative in the column for money in`;
   if (out && out.minor !== 0 && into && into.minor !== 0) return 'it has money out and money in';
   const isOut = out !== undefined && (out.minor !== 0 || !into);
+  if (isOut && out.minor !== 0) {
+    row.outIsNegative ??= out.isNegative;
+    if (row.outIsNegative !== out.isNegative)
+      return `the amount "${debit!.written}" is in the column for money out, where some have a minus and others do not`;
+  }
   const amount = isOut ? out : into;
   return amount ? withSign(amount, isOut) : 'it has no amount';
 }

@@ -2,13 +2,15 @@
 import { type Encoding, guessEncoding } from './encodings.ts';
 import { StatementRefused } from './refusal.ts';
 
-/** The upper half of code page 850. */
+/** The upper halves of code pages. */
 const CP850 =
   'ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜø£Ø×ƒáíóúñÑªº¿®¬½¼¡«»░▒▓│┤ÁÂÀ©╣║╗╝¢¥┐└┴┬├─┼ãÃ╚╔╩╦╠═╬¤ðÐÊËÈıÍÎÏ┘┌█▄¦Ì▀ÓßÔÒõÕµþÞÚÛÙýÝ¯´\u00ad±‗¾¶§÷¸°¨·¹³²■\u00a0';
+const CP852 =
+  'ÇüéâäůćçłëŐőîŹÄĆÉĹĺôöĽľŚśÖÜŤťŁ×čáíóúĄąŽžĘę¬źČş«»░▒▓│┤ÁÂĚŞ╣║╗╝Żż┐└┴┬├─┼Ăă╚╔╩╦╠═╬¤đĐĎËďŇÍÎě┘┌█▄ŢŮ▀ÓßÔŃńňŠšŔÚŕŰýÝţ´\u00ad˝˛ˇ˘§÷¸°¨˙űŘř■\u00a0';
 const CP437 =
   'ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜ¢£¥₧ƒáíóúñÑªº¿⌐¬½¼¡«»░▒▓│┤╡╢╖╕╣║╗╝╜╛┐└┴┬├─┼╞╟╚╔╩╦╠═╬╧╨╤╥╙╘╒╓╫╪┘┌█▄▌▐▀αßΓπΣσµτΦΘΩδ∞φε∩≡±≥≤⌠⌡÷≈°∙·√ⁿ²■\u00a0';
-const DOS: Partial<Record<string, string>> = { cp850: CP850, cp437: CP437 };
-const DOS_NAMES = /^(?:cp|ibm|x-cp)?-?(437|850)$/i;
+const DOS: Partial<Record<string, string>> = { cp850: CP850, cp852: CP852, cp437: CP437 };
+const DOS_NAMES = /^(?:cp|ibm|x-cp)?-?(437|850|852)$/i;
 const PIECE_BYTES = 64 * 1024;
 
 /** Bytes of a file that can be read again from their beginning, in memory or on a disk. */
@@ -53,7 +55,7 @@ export function allBytes(source: ByteSource): Uint8Array {
 
 /** How a file is decoded. */
 interface Decoding {
-  /** As `TextDecoder` takes it, or `cp850` and `cp437`. */
+  /** As `TextDecoder` takes it, or one of `DOS`. */
   encoding: string;
   /** A sentence where the bytes do not tell it for certain. */
   note?: string;

@@ -3,8 +3,17 @@
 /** The encodings that are read, as they are chosen. Those of one row give the same text to most files. */
 export const ENCODINGS = [
   ...['utf-8', 'utf-16le', 'utf-16be', 'windows-1252', 'iso-8859-15', 'windows-1250', 'iso-8859-2'],
-  ...['windows-1251', 'koi8-r', 'windows-1253', 'windows-1254', 'iso-8859-9', 'windows-1255', 'windows-1256'],
-  ...['windows-1257', 'cp850', 'cp437', 'shift_jis', 'gb18030'],
+  ...[
+    'windows-1251',
+    'koi8-r',
+    'koi8-u',
+    'cp866',
+    'windows-1253',
+    'iso-8859-7',
+    'windows-1254',
+    'iso-8859-9',
+  ],
+  ...['windows-1255', 'windows-1256', 'windows-1257', 'cp850', 'cp852', 'cp437', 'shift_jis', 'gb18030'],
 ] as const;
 export type Encoding = (typeof ENCODINGS)[number];
 
@@ -47,10 +56,14 @@ const CANDIDATES: readonly (readonly [Encoding, readonly Language[]])[] = [
   ['windows-1257', ['lithuanian', 'latvian', 'estonian']],
   ['windows-1251', ['russian', 'ukrainian']],
   ['koi8-r', ['russian']],
+  ['koi8-u', ['ukrainian']],
+  ['cp866', ['russian']],
   ['windows-1253', ['greek']],
+  ['iso-8859-7', ['greek']],
   ['windows-1255', ['hebrew']],
   ['windows-1256', ['arabic']],
   ['cp850', WESTERN],
+  ['cp852', EASTERN],
   ['cp437', WESTERN],
 ];
 /** What speaks for a language: the money and the accounts of its countries, and names of columns without its letters. */

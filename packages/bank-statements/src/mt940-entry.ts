@@ -19,10 +19,12 @@ interface Entry {
 
 /** R for a reversal, E for an expected entry. S and H are German for debit and credit. */
 const MARK = /^\s*(RC|RD|EC|ED|C|D|S|H)\s*[A-Z]?\s*(?=[\d.,])/i;
-const AMOUNT = /^(?:\d{1,3}([. ',])\d{3}(?:\1\d{3})*(?!\1)[.,]\d{0,2}(?![\d.,])|\d+[.,]?\d*|[.,]\d+)/;
-/** N, S or F and three characters; some banks write fewer, and a blank. */
-const TYPE =
-  /^\s*(?!NONREF)(?:([A-Z][A-Z0-9]{2,3})(?=NONREF)|([A-Z][A-Z0-9]{3})|([NSF][A-Z0-9]{0,2})(?=\s|$))\s*/;
+const AMOUNT = /^(?:\d{1,3}([. ',])\d{3}(?:\1\d{3})*(?!\1)[.,]\d{0,2}(?![\d,]|\.\d)|\d+[.,]?\d*|[.,]\d+)/;
+/** N, S or F and three characters; some banks write fewer, blanks between or behind, or a point. */
+const TYPE = new RegExp(
+  String.raw`^\s*(?!NONREF)(?:([A-Z][A-Z0-9]{0,3})(?=\s*NONREF)|([NSF]\s[A-Z0-9]{3})(?=\s|$)|` +
+    String.raw`([A-Z][A-Z0-9]{3})|([NSF][A-Z0-9]{0,2}|\.)(?=\s|NONREF|$))\s*`,
+);
 
 /** Reads the first row of `:61:`. Returns a sentence that shows the piece that cannot be read. */
 export function readEntry(row: string, currency: string): Entry | string {
@@ -36,7 +38,7 @@ export function readEntry(row: string, currency: string): Entry | string {
   const behindMark = afterDays.slice(marked[0].length);
   const written = AMOUNT.exec(behindMark)?.[0] ?? '';
   const rest = behindMark.slice(written.length);
-  const isWhole = !/^[.,\d]|^ \d+[.,]/.test(rest);
+  const isWhole = !/^[,\d]|^\.\d|^ \d+[.,]/.test(rest);
   const mark = /[.,](?=\d*$)/.exec(written)?.[0] ?? ',';
   const plain = withoutGroups(written);
   const { minor: amountMinor, beyond } = cutToHundredths(isWhole ? plain : '', mark as ',' | '.', currency);
@@ -49,7 +51,10 @@ export function readEntry(row: string, currency: string): Entry | string {
     mark: { S: 'D', H: 'C' }[letters] ?? letters,
     amountMinor,
     beyond,
-    code: type?.[1] ?? type?.[2] ?? type?.[3],
+    code: type
+      ?.slice(1)
+      .find((one) => one !== undefined && one !== '.')
+      ?.replace(/\s/, ''),
     owner: references.trim(),
     bank: bank.length > 0 ? bank.join('//') : undefined,
   };

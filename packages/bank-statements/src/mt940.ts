@@ -99,6 +99,12 @@ function statementOf(fields: readonly Field[], file: string, known: KnownAccount
   const { lines, sumMinor, notes } = linesOf(currency === undefined ? [] : fields, currency ?? '', faults);
   const closingLine = one('62F', '62M')?.line ?? fields[0]!.line;
   notes.unshift(...balanceWarnings(opening, closing, sumMinor, closingLine, lines.length));
+  if (one('60F', '60M') && !one('62F', '62M'))
+    notes.unshift({
+      line: fields.at(-1)!.line,
+      text: 'The statement has no closing balance (:62F:): the file may end too early.',
+      warning: true,
+    });
   const named = present({ ...account, currency });
   return {
     format,

@@ -40,6 +40,11 @@ export function readOfx(text: string, file: string, known: KnownAccount): Statem
   const lines = found.flatMap((one) => within(one, ...TRANSACTIONS));
   const lost = countFault('transactions (STMTTRN)', text.match(TRANSACTION)?.length ?? 0, lines.length);
   if (lost) read[0]!.faults.push(lost);
+  if (!/<\/OFX\s*>/i.test(text))
+    read.at(-1)!.faults.push({
+      line: lines.at(-1)?.line ?? 0,
+      text: 'The file ends too early, because </OFX> is missing: fetch it again.',
+    });
   return read;
 }
 

@@ -146,7 +146,7 @@ test('how money out is marked is asked when no amount is marked', () => {
     'Date;Text;Soll;Haben;Currency',
     '20.11.2026;a;-1,20;;EUR',
     '21.11.2026;b;0,00;2,00;EUR',
-    '21.11.2026;b;3,00;;EUR',
+    '21.11.2026;b;-3,00;;EUR',
   ];
   assert.deepEqual(amounts(split), [-120, 200, -300]);
 });

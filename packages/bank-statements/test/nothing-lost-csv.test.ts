@@ -78,6 +78,34 @@ test('CSV: rows that go on with the row above are its parts or its text, and a f
   assert.match(notes.join(), /The last 2 rows are no lines of the account: "Disclaimer:"/);
 });
 
+test('CSV: parts may stand in the column of amounts, or repeat the day; what is no part is a fault', () => {
+  const names = 'Datum;Text;Einzelbetrag;Betrag;Währung';
+  const first = '02.11.2026;Sammler;;300,00;CHF';
+  const last = '03.11.2026;Miete;;-5,00;CHF';
+  for (const [part, other] of [
+    [';A;;100,00;', ';B;;200,00;'],
+    ['02.11.2026;A;100,00;;CHF', '02.11.2026;B;200,00;;CHF'],
+  ] as const) {
+    const { amounts, faults } = read(rows(names, first, part, other, last));
+    assert.deepEqual([amounts, faults], [[10000, 20000, -500], []]);
+  }
+  const none = read(rows(names, first, ';A;;100,00;', ';B;;150,00;', last));
+  assert.deepEqual(none.amounts, [30000, -500]);
+  assert.equal(none.faults.length, 2);
+  assert.match(none.faults.join(), /the day "" cannot be read/);
+});
+
+test('CSV: a minus in the column for money out, where other amounts have none, is a fault', () => {
+  const file = rows(
+    'Datum;Text;Belastung;Gutschrift;Währung',
+    '02.11.2026;a;49,90;;EUR',
+    '03.11.2026;b;-20,00;;EUR',
+  );
+  const { amounts, faults } = read(file);
+  assert.deepEqual(amounts, [-4990]);
+  assert.match(faults.join(), /"-20,00" is in the column for money out, where some have a minus/);
+});
+
 test('CSV: a sum below the rows is a note, and balances are read with the other decimal mark', () => {
   const file = rows(
     'Datum;Text;Belastung;Gutschrift;Saldo CHF',
@@ -88,6 +116,10 @@ test('CSV: a sum below the rows is a note, and balances are read with the other 
   const { amounts, faults, notes, statement } = read(file);
   assert.deepEqual([amounts, faults, statement!.closing?.minor], [[-100, 200], [], 123600]);
   assert.match(notes.join(), /The last row is no line.*"Total 1,00 2,00"/);
+  const one = read(
+    rows('Datum;Text;Betrag;Währung', '20.11.2026;a;-1,00;EUR', '21.11.2026;b;3,00;EUR', 'Summe;;2,00;EUR'),
+  );
+  assert.deepEqual([one.faults, one.statement!.closing], [[], undefined]);
 });
 
 test('CSV: words between rows, and a row inside of quotation marks, are faults', () => {

@@ -160,10 +160,15 @@ test('MT940: blanks, missing parts, points and days of a 360-day year in :61: ar
     ['202611201120C1,00NTRFNONREF', 100, 'NTRF', undefined],
     ['2611200000C1,00NTRFNONREF', 100, 'NTRF', undefined],
     ['261120C1,00TRFNONREF', 100, 'TRF', undefined],
+    ['261120C1,00.NONREF//B6', 100, undefined, 'B6'],
+    ['261120C1,00FNONREF', 100, 'F', undefined],
+    ['261120C1,00 N TRF NONREF', 100, 'NTRF', undefined],
+    ['261120C1,00 TRF NONREF', 100, 'TRF', undefined],
   ] as const) {
     const { lines, amounts, faults } = read(mt940(`:61:${entry}`, ':86:words'));
     assert.deepEqual(faults, [], entry);
     assert.deepEqual([amounts, lines[0]!.code, lines[0]!.references.bank], [[minor], code, bank], entry);
+    assert.match(lines[0]!.references.owner ?? 'REF1', /^REF1$/, entry);
     assert.deepEqual([lines[0]!.bookingDay, lines[0]!.text], ['2026-11-20', 'words'], entry);
   }
   const february = read(mt940(':61:1602300301DR6,00N024NONREF'));
@@ -179,6 +184,22 @@ test('MT940: a day of a 360-day year that is alone or the booking day is the las
     const { lines, faults, notes } = read(mt940(`:61:${entry}`));
     assert.deepEqual([lines[0]?.bookingDay, lines[0]?.valueDay, faults], [bookingDay, valueDay, []], entry);
     assert.match(notes.join(), /The calendar has no/);
+  }
+});
+
+test('a file that ends too early says so: MT940 without a closing balance, OFX without its end', () => {
+  assert.match(read(mt940(':61:261120C10,00NTRF')).notes.join(), /no closing balance \(:62F:\)/);
+  const cut = ofx(`<BANKTRANLIST>${transaction('1.00')}${transaction('2.00')}`).subarray(0, -60);
+  assert.match(read(cut).faults.join(), /<\/OFX> is missing: fetch it again/);
+});
+
+test('CAMT: sums of the summary that the entries do not come to are a warning', () => {
+  const summary = (name: string, sum: string) =>
+    read(camt(entry('9.00', BOOKED), { body: `<TxsSummry><${name}><Sum>${sum}</Sum></${name}></TxsSummry>` }))
+      .notes;
+  for (const name of ['TtlNtries', 'TtlCdtNtries', 'TtlDbtNtries']) {
+    assert.deepEqual(summary(name, name === 'TtlDbtNtries' ? '0' : '9'), []);
+    assert.match(summary(name, '19').join(), /summary says 19\.00/);
   }
 });
 
