@@ -1,5 +1,6 @@
 // The text of docs/matching.md, made from the matrix that bank lines are judged by.
-import { BUTTONS, DIMENSIONS, MATRIX, type MatrixCell, PAGES } from '../src/statements/matching/matrix.ts';
+import { DIMENSIONS, MATRIX, type MatrixCell } from '../src/statements/matching/matrix.ts';
+import { BUTTONS, PAGES } from '../src/statements/matching/matrix-outcomes.ts';
 
 const HEADS: Record<keyof MatrixCell, string> = {
   money: 'Money',

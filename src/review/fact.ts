@@ -1,5 +1,6 @@
 // A fact about a payment that helps to decide, as it is shown.
 
+import { formatAmount } from '../lib/money.ts';
 import type { Say } from '../lib/phrases.ts';
 import type { Payment } from '../payments/payment.ts';
 import type { Reader } from '../store/database.ts';
@@ -29,6 +30,9 @@ export interface Fact {
 
 /** Writes an amount in minor units. */
 export type WriteMoney = (minor: number, currency: string) => string;
+
+/** `EUR 49.90`, for programs and commands. */
+export const plainMoney: WriteMoney = (minor, currency) => `${currency} ${formatAmount(minor)}`;
 
 /** Finds a fact that another room knows; undefined where it knows none. Throws `DatabaseError`. */
 export type FactSource = (

@@ -1,12 +1,11 @@
 // Facts that help to decide, each with what it rests on; no scores.
 
-import { formatAmount } from '../lib/money.ts';
 import { ENGLISH, type Say } from '../lib/phrases.ts';
 import { DAY_MS } from '../lib/time.ts';
 import { findMerchant } from '../merchants/queries.ts';
 import { asOf, type Payment } from '../payments/payment.ts';
 import type { Reader } from '../store/database.ts';
-import type { Fact, FactSource, WriteMoney } from './fact.ts';
+import { type Fact, type FactSource, plainMoney, type WriteMoney } from './fact.ts';
 import { decidedAmounts, paymentsByTrait, type Trait } from './queries.ts';
 import { arrivalsOf, receivedSoFar } from './review.ts';
 import { momentInWords } from './told.ts';
@@ -21,8 +20,6 @@ const MEDIAN_OF = 200;
 const MEDIAN_LEAST = 5;
 /** An amount this many times the median is worth a second look. */
 const FAR_ABOVE = 5;
-
-const plainMoney: WriteMoney = (minor, currency) => `${currency} ${formatAmount(minor)}`;
 
 /** The moment, time zone and language that facts are written in. */
 interface Telling {

@@ -6,10 +6,10 @@ import type { CheckpointLookup } from '../journal/checkpoint-lookup.ts';
 import { entriesOf, findSeal, sealHolding } from '../journal/queries.ts';
 import type { Facts } from '../journal/record-row.ts';
 import { ACKNOWLEDGED } from '../journal/row-fault.ts';
-import { formatAmount } from '../lib/money.ts';
 import { ENGLISH, phrase, type Say } from '../lib/phrases.ts';
 import type { Payment } from '../payments/payment.ts';
 import type { Reader } from '../store/database.ts';
+import { plainMoney, type WriteMoney } from './fact.ts';
 import { REJECT_REASONS, type RejectReason, type ReviewAct, reviewActs } from './review.ts';
 import { dayInWords, momentInWords } from './told.ts';
 
@@ -56,7 +56,7 @@ export async function timelineOf(
   payment: Payment,
   checkpoints: Pick<CheckpointLookup, 'covering'>,
   timeZone: string,
-  say: Say = ENGLISH,
+  { say, money }: { say: Say; money: WriteMoney } = { say: ENGLISH, money: plainMoney },
 ): Promise<TimelineItem[]> {
   const entries = await entriesOf(database, payment.id);
   const facts = entries.map((entry) => JSON.parse(entry.facts) as Facts);
@@ -80,7 +80,7 @@ export async function timelineOf(
       actor,
       actor_name,
       action,
-      sentence: sentenceOf(say, actor_name, action, facts[index]!, names, timeZone),
+      sentence: sentenceOf({ say, money, names, timeZone }, actor_name, action, facts[index]!),
       request_id,
       facts: facts[index]!,
       ...written(isAct ? acts.get(version) : undefined),
@@ -105,8 +105,16 @@ function nameOf(say: Say, actor: string, { merchant_name }: Payment, names: Name
   return names.get(id) ?? say`The administrator ${id}`;
 }
 
-const takenBack = (say: Say, who: string, facts: Facts): string =>
-  say`${who} took back that it was matched with ${lineIn(say, facts)}.`;
+/** What sentences are written with. */
+interface Telling {
+  say: Say;
+  money: WriteMoney;
+  names: Names;
+  timeZone: string;
+}
+
+const takenBack = (telling: Telling, who: string, facts: Facts): string =>
+  telling.say`${who} took back that it was matched with ${lineIn(telling, facts)}.`;
 
 /** Ways to pay within a sentence; one of the configuration by its id. */
 const WAYS: Readonly<Record<string, string>> = {
@@ -117,29 +125,23 @@ const WAYS: Readonly<Record<string, string>> = {
 const wayIn = (say: Say, { method }: Facts) => say.of(WAYS[String(method)] ?? String(method));
 
 /** What was done, with the actor's name `who`. */
-function sentenceOf(
-  say: Say,
-  who: string,
-  action: string,
-  facts: Facts,
-  names: Names,
-  timeZone: string,
-): string {
+function sentenceOf(telling: Telling, who: string, action: string, facts: Facts): string {
+  const { say } = telling;
   switch (action) {
     case 'payment.created':
       return say`${who} created the payment with the key ${String(facts.key)}.`;
     case 'payment.requires_review':
       return typeof facts.received_minor === 'number'
-        ? recorded(say, who, facts)
+        ? recorded(telling, who, facts)
         : say`${who} sent it for review, paid by ${wayIn(say, facts)}.`;
     case 'payment.cancelled':
-      if (typeof facts.line === 'string') return takenBack(say, who, facts);
+      if (typeof facts.line === 'string') return takenBack(telling, who, facts);
       return facts.reason === 'expired' ? say`${who} ended it: it had expired.` : say`${who} cancelled it.`;
     case 'payment.expiry_moved':
       return say`${who} moved its end to now.`;
     case 'payment.pending':
     case 'payment.announcement_withdrawn':
-      if (typeof facts.line === 'string') return takenBack(say, who, facts);
+      if (typeof facts.line === 'string') return takenBack(telling, who, facts);
       return say`${who} took back what was sent, as a mistake.`;
     case 'payment.announced':
       return say`${who} said that the transfer was sent, when the payment could not be sent for review.`;
@@ -160,17 +162,17 @@ function sentenceOf(
       return say`${who} rejected it: ${say.tag === 'en' ? reason.toLowerCase() : reason}.`;
     }
     case 'payment.claimed':
-      return claimed(say, who, facts, names, timeZone);
+      return claimed(telling, who, facts);
     case 'payment.released':
       return say`${who} released it again.`;
     case 'payment.line_matched':
-      return say`${who} matched it with ${lineIn(say, facts)}.`;
+      return say`${who} matched it with ${lineIn(telling, facts)}.`;
     case 'payment.line_linked':
-      return say`${who} linked its money with ${lineIn(say, facts)}.`;
+      return say`${who} linked its money with ${lineIn(telling, facts)}.`;
     case 'payment.money_returned':
-      return say`${who} recorded that money went back by ${lineIn(say, facts)}.`;
+      return say`${who} recorded that money went back by ${lineIn(telling, facts)}.`;
     case 'payment.line_taken_back':
-      return takenBack(say, who, facts);
+      return takenBack(telling, who, facts);
     case 'payment.noted':
       return say`${who} added a note.`;
     case 'payment.erased':
@@ -182,7 +184,7 @@ function sentenceOf(
   }
 }
 
-function claimed(say: Say, who: string, facts: Facts, names: Names, timeZone: string): string {
+function claimed({ say, names, timeZone }: Telling, who: string, facts: Facts): string {
   const until =
     typeof facts.until === 'number' ? ` ${say`until ${momentInWords(facts.until, timeZone, say)}`}` : '';
   const { taken_from } = facts;
@@ -191,18 +193,19 @@ function claimed(say: Say, who: string, facts: Facts, names: Names, timeZone: st
 }
 
 /** A bank line, as facts tell it. */
-function lineIn(say: Say, { line_minor, currency, line_day }: Facts): string {
+function lineIn({ say, money }: Telling, { line_minor, currency, line_day }: Facts): string {
   const day = line_day ? dayInWords(String(line_day), say) : say`no day`;
-  return say`the bank line of ${`${formatAmount(Number(line_minor))} ${currency}`} on ${day}`;
+  return say`the bank line of ${money(Number(line_minor), String(currency))} on ${day}`;
 }
 
 /** Money that was recorded by `who`. */
-function recorded(say: Say, who: string, { received_minor, currency, received_on, from }: Facts): string {
-  const money = `${formatAmount(Number(received_minor))} ${currency}`;
+function recorded({ say, money }: Telling, who: string, facts: Facts): string {
+  const { received_minor, currency, received_on, from } = facts;
+  const amount = money(Number(received_minor), String(currency));
   const day = dayInWords(String(received_on), say);
   return from === 'cancelled'
-    ? say`${who} recorded that ${money} arrived on ${day}, so it is open again.`
-    : say`${who} recorded that ${money} arrived on ${day}.`;
+    ? say`${who} recorded that ${amount} arrived on ${day}, so it is open again.`
+    : say`${who} recorded that ${amount} arrived on ${day}.`;
 }
 
 function written(

@@ -1,8 +1,9 @@
 // An account over some days: its opening balance, what was booked on each day, and the closing balance held against the bank's.
 
-import { hasThousandths, signedAmount } from '#bank-statements';
+import { hasThousandths } from '#bank-statements';
 import type { Say } from '../lib/phrases.ts';
 import { dayBefore } from '../lib/time.ts';
+import type { WriteMoney } from '../review/fact.ts';
 import { dayInWords } from '../review/told.ts';
 import type { Reader } from '../store/database.ts';
 import {
@@ -81,7 +82,11 @@ async function openingOf(database: Reader, money: Money, from: string): Promise<
 }
 
 /** Whether the lines make the bank's closing balance, in one sentence, and where they first do not. */
-export function balanceSentence(say: Say, { closing, bank, days, currency }: Period): string {
+export function balanceSentence(
+  say: Say,
+  money: WriteMoney,
+  { closing, bank, days, currency }: Period,
+): string {
   if (closing === undefined)
     return say`The bank named no balance, so there is nothing to compare the lines with.`;
   if (bank === undefined)
@@ -89,12 +94,13 @@ export function balanceSentence(say: Say, { closing, bank, days, currency }: Per
   if (closing === bank)
     return say`The opening balance and the booked lines make the closing balance of the bank.`;
   const lines = days.flatMap(({ sums }) => sums).reduce((all, { count }) => all + count, 0);
-  const gap = signedAmount(bank - closing);
+  const signed = (minor: number) => (minor < 0 ? `−${money(-minor, currency)}` : money(minor, currency));
+  const gap = signed(bank - closing);
   if (hasThousandths(currency) && Math.abs(bank - closing) <= lines + 1)
-    return say`The opening balance and the booked lines make the closing balance of the bank, but for thousandths that are not kept: ${gap} ${currency}.`;
+    return say`The opening balance and the booked lines make the closing balance of the bank, but for thousandths that are not kept: ${gap}.`;
   const first = days.find((one) => one.bank !== undefined && one.bank !== one.balance);
   return [
-    say`The booked lines make ${signedAmount(closing)}, the bank says ${signedAmount(bank)} ${currency}: ${gap} is not among the lines.`,
+    say`The booked lines make ${signed(closing)}, the bank says ${signed(bank)}: ${gap} is not among the lines.`,
     first && say`They differ from ${dayInWords(first.day, say)} on.`,
     say`A statement may be missing, or the bank took charges inside an entry.`,
   ]

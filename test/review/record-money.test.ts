@@ -82,7 +82,7 @@ for (const engine of ENGINES) {
         { covering: async () => undefined },
         'UTC',
       );
-      assert.equal(story.at(-1)!.sentence, 'Ana recorded that 40.00 USD arrived on 20 Nov 2026.');
+      assert.equal(story.at(-1)!.sentence, 'Ana recorded that USD 40.00 arrived on 20 Nov 2026.');
       assert.deepEqual([story.at(-1)!.note, story.at(-1)!.bank_reference], ['Ten are missing.', 'B-7']);
     });
 

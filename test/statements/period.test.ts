@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { readStatements } from '#bank-statements';
 import { ENGLISH } from '../../src/lib/phrases.ts';
+import { plainMoney } from '../../src/review/fact.ts';
 import { checkFile, importFile } from '../../src/statements/import-file.ts';
 import { readPasted } from '../../src/statements/pasted.ts';
 import { balanceSentence, type Period, periodOf } from '../../src/statements/period.ts';
@@ -80,7 +81,7 @@ for (const engine of ENGINES) {
           ['2026-11-05', 0, 0],
         ],
       });
-      assert.match(balanceSentence(ENGLISH, whole), /make the closing balance of the bank\.$/);
+      assert.match(balanceSentence(ENGLISH, plainMoney, whole), /make the closing balance of the bank\.$/);
       const [credit] = whole.days[0]!.sums;
       assert.deepEqual(
         [credit!.direction, credit!.state, credit!.count, credit!.sum_minor],
@@ -99,8 +100,8 @@ for (const engine of ENGINES) {
       const period = await read(account, '2026-11-01', '2026-11-30');
       assert.deepEqual([period.opening, period.closing, period.bank], [10000, 11500, 14050]);
       assert.match(
-        balanceSentence(ENGLISH, period),
-        /make 115\.00, the bank says 140\.50 EUR: 25\.50 is not among the lines\. They differ from 4 Nov 2026 on\./,
+        balanceSentence(ENGLISH, plainMoney, period),
+        /make EUR 115\.00, the bank says EUR 140\.50: EUR 25\.50 is not among the lines\. They differ from 4 Nov 2026 on\./,
       );
     });
 
@@ -141,7 +142,7 @@ for (const engine of ENGINES) {
       await statement(account, '2026-11-02', undefined, [{ amount: '10.00', bank: 'N1' }]);
       const none = await read(account, '2026-11-01', '2026-11-03');
       assert.deepEqual([none.opening, none.closing, none.bank], [undefined, undefined, undefined]);
-      assert.match(balanceSentence(ENGLISH, none), /named no balance/);
+      assert.match(balanceSentence(ENGLISH, plainMoney, none), /named no balance/);
       await statement(account, '2026-11-06', ['10.00', '15.00'], [{ amount: '5.00', bank: 'N2' }]);
       const known = await read(account, '2026-11-02', '2026-11-03');
       assert.deepEqual([known.closing, known.bank], [1000, 1000]);

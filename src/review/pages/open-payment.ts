@@ -58,7 +58,7 @@ interface Opened {
 export async function openPayment(context: ReviewContext, opened: Opened): Promise<Html> {
   const { payment, people, level, done, on, carried, faults = {} } = opened;
   const { database, checkpoints, timeZone, say, principal, address } = context;
-  const items = await timelineOf(database, payment, checkpoints, timeZone, say);
+  const items = await timelineOf(database, payment, checkpoints, timeZone, context);
   const letters = await context.lettersAbout(database, payment.id, say);
   const isSound = await isPaymentAsRecorded(database, payment);
   const under = (level + 1) as Level;

@@ -1,11 +1,11 @@
 // Judges one payment for one bank line: finds its cell of the matrix, and fills in what the row says.
-import { formatAmount } from '../../lib/money.ts';
 import { ENGLISH, phrase, type Say, type Sentence } from '../../lib/phrases.ts';
 import { namesAgree, searchedReference } from '../../lib/search-terms.ts';
 import { dateIn, daysFrom, placeOfDay } from '../../lib/time.ts';
 import { creditorReference } from '../../payments/methods/transfer/creditor-reference.ts';
 import { accountsAgree } from '../../payments/methods/transfer/payer-account.ts';
 import { asOf, type Payment } from '../../payments/payment.ts';
+import { plainMoney, type WriteMoney } from '../../review/fact.ts';
 import {
   arrivalsOf,
   type HandMoney,
@@ -30,6 +30,9 @@ interface LineFact<Text = string> {
   basis: Text;
 }
 
+/** A text in the reader's language, with amounts as `money` writes them. */
+type Worded = (say: Say, money: WriteMoney) => string;
+
 /** What is said of a line and a payment. */
 interface Told {
   /** What is odd, or that nothing is. */
@@ -45,8 +48,8 @@ export interface Proposal extends Told {
   payment: Payment;
   level: MatchLevel;
   case: LineCase;
-  /** The same in another language. */
-  said(say: Say): Told;
+  /** The same in another language, and with amounts as `money` writes them. */
+  said(say: Say, money: WriteMoney): Told;
   /** What the button on the line's page does. */
   button: Judgement['button'];
   /** Money by hand that the line may show; undefined if there is none of its reference or amount. */
@@ -74,8 +77,8 @@ export interface Surroundings {
   rivals: { count: number; minor: number };
   /** How many payments the line names, this one among them. */
   named: number;
-  /** Whether the amounts of these payments come to the line's. */
-  together: boolean;
+  /** Whether the amounts of these payments come to the line's, or to that and the bank's charges. */
+  together: 'exact' | 'charges' | undefined;
   /** Whether the payment is a test among live ones. */
   isTest: boolean;
   /** The day up to which open lines were not read; undefined if all were. */
@@ -88,19 +91,15 @@ export interface Pair {
   payment: Payment;
   cell: MatrixCell;
   /** What fills the sentences of the matrix. */
-  values: Readonly<Record<string, Sentence>>;
+  values: Readonly<Record<string, Worded>>;
   hand: Proposal['hand'];
-  facts: LineFact<Sentence>[];
+  facts: LineFact<Worded>[];
 }
 
-/** `EUR 10.00`, and `10,00 EUR` in German. */
 const money =
-  (minor: number, currency: string): Sentence =>
-  ({ tag }) => {
-    const amount = formatAmount(minor);
-    if (tag === 'en') return `${currency} ${amount}`;
-    return `${new Intl.NumberFormat(tag, { minimumFractionDigits: 2 }).format(amount as `${number}`)} ${currency}`;
-  };
+  (minor: number, currency: string): Worded =>
+  (_, write) =>
+    write(minor, currency);
 const onDay =
   (day: string): Sentence =>
   (say) =>
@@ -126,10 +125,10 @@ function announced(payment: Payment): { names: string[]; account: string | null;
 function payerFact(
   line: BankLine,
   payment: Payment,
-): { agrees: boolean; fact: LineFact<Sentence> } | undefined {
+): { agrees: boolean; fact: LineFact<Worded> } | undefined {
   const { names, account } = announced(payment);
   const { name, account: from } = line.counterparty;
-  const told = (agrees: boolean, text: Sentence, basis: Sentence) => ({
+  const told = (agrees: boolean, text: Worded, basis: Worded) => ({
     agrees,
     fact: fact('payer', text, basis),
   });
@@ -187,7 +186,7 @@ export function pairOf(
     isAsked
       ? fact(
           'amount',
-          (say) => say`The amount is exact: ${money(line.amount_minor, line.currency)(say)}.`,
+          (say, write) => say`The amount is exact: ${write(line.amount_minor, line.currency)}.`,
           (say) => say`Line and payment.`,
         )
       : undefined,
@@ -251,8 +250,8 @@ function placed(
       asked: money(asked, currency),
       gap:
         difference === 0
-          ? (say) => say`Less than ${money(1, currency)(say)}`
-          : money(Math.abs(difference), currency),
+          ? (say, write) => say`Less than ${write(1, currency)}`
+          : money(around.together ? (line.chargesMinor ?? 0) : Math.abs(difference), currency),
       received: money(received, currency),
       hand: money((hand ?? byHand[0])?.amount_minor ?? asked, currency),
       before: (say) => (last === undefined ? say`before` : say`on ${onDay(last)(say)}`),
@@ -269,7 +268,8 @@ function placed(
     if (line.currency !== currency) return 'currency';
     // Thousandths that are not kept are more than what is asked for in hundredths.
     if (line.beyond !== undefined && difference >= 0) return 'more';
-    if (difference === 0 || around.together) return 'exact';
+    if (around.together !== undefined) return around.together;
+    if (difference === 0) return 'exact';
     if (difference > 0) return 'more';
     return line.chargesMinor === -difference ? 'charges' : 'less';
   }
@@ -309,29 +309,34 @@ export function handOf(line: BankLine, payment: Payment, money = handMoneyOf(pay
 export function proposalOf({ payment, cell, values, hand, facts }: Pair): Proposal {
   const { kind, level, says, act, button } = rowOf(cell);
   const isStrong = cell.by === 'whole' || (cell.amount === 'exact' && cell.by !== 'amount');
-  const said = (say: Say): Told => {
-    const filled = (text: string) => say.of(text).replaceAll(/\{(\w+)\}/g, (_, name) => values[name]!(say));
+  const said = (say: Say, money: WriteMoney): Told => {
+    const filled = (text: string) =>
+      say.of(text).replaceAll(/\{(\w+)\}/g, (_, name) => values[name]!(say, money));
     return {
       sentence: says.map(filled).join(' '),
       act: filled(act),
-      facts: facts.map(({ kind, text, basis }) => ({ kind, text: text(say), basis: basis(say) })),
+      facts: facts.map(({ kind, text, basis }) => ({
+        kind,
+        text: text(say, money),
+        basis: basis(say, money),
+      })),
     };
   };
   return {
     payment,
     level: level === 'evidence' ? (isStrong ? 'likely' : 'possible') : level,
     case: kind,
-    ...{ ...said(ENGLISH), said, button, hand },
+    ...{ ...said(ENGLISH, plainMoney), said, button, hand },
   };
 }
 
-const fact = (kind: LineFact['kind'], text: Sentence, basis: Sentence): LineFact<Sentence> => ({
+const fact = (kind: LineFact['kind'], text: Worded, basis: Worded): LineFact<Worded> => ({
   kind,
   text,
   basis,
 });
 
-function referenceFact({ reference }: Naming): LineFact<Sentence> | undefined {
+function referenceFact({ reference }: Naming): LineFact<Worded> | undefined {
   if (!reference) return undefined;
   const { form, reference: written } = reference;
   const text = {
@@ -342,7 +347,7 @@ function referenceFact({ reference }: Naming): LineFact<Sentence> | undefined {
   return fact('reference', (say) => say.of(text), plain(`${written}.`));
 }
 
-function namedFact({ named }: Naming): LineFact<Sentence> | undefined {
+function namedFact({ named }: Naming): LineFact<Worded> | undefined {
   if (named === undefined) return undefined;
   return fact(
     'named',
@@ -355,7 +360,7 @@ function dayFact(
   line: BankLine,
   payment: Payment,
   { now, timeZone }: Surroundings,
-): LineFact<Sentence> | undefined {
+): LineFact<Worded> | undefined {
   const days = daysFrom(dateIn(timeZone, payment.created_at), line.day);
   if (Number.isNaN(days) || line.undated) return undefined;
   const isAhead = line.day > dateIn(timeZone, now);

@@ -11,7 +11,7 @@ import { phrase } from '../../lib/phrases.ts';
 import type { Payment } from '../../payments/payment.ts';
 import { paymentNotFound } from '../../payments/transition.ts';
 import { holdPayment } from '../../review/queries.ts';
-import { restOf, sumOfRests } from '../../review/review.ts';
+import { restOf } from '../../review/review.ts';
 import { type KeptLine, LINE_ID_PREFIX, LINES } from '../kept.ts';
 import { findLine, partsOfLine } from '../line-queries.ts';
 import type { Proposal } from './judge-line.ts';
@@ -24,14 +24,16 @@ import {
   unmatch,
   writeLine,
 } from './line-acts.ts';
+import type { BankLine } from './line-evidence.ts';
+import { togetherOf } from './propose.ts';
 
-/** The payments that a line is proposed for together; none if their amounts do not come to its amount. */
+/** The payments that a line is proposed for together: their amounts come to its own, or to that and the bank's charges. Else none. */
 export function severalOf(
-  { amount_minor }: { amount_minor: number },
+  line: Pick<BankLine, 'amount_minor' | 'chargesMinor'>,
   proposals: readonly Proposal[],
 ): Payment[] {
   const payments = proposals.filter((one) => one.case === 'several').map(({ payment }) => payment);
-  return payments.length > 1 && sumOfRests(payments) === amount_minor ? payments : [];
+  return payments.length > 1 && togetherOf(line, payments) ? payments : [];
 }
 
 const sumOf = (some: readonly { amount_minor: number }[]) =>

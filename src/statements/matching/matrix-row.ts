@@ -21,7 +21,9 @@ export function rowOf(cell: MatrixCell): Judgement {
   const { kind, says, act, gives } = row!;
   const { level, button, page } = gives;
   const beside =
-    button === 'none' || button === 'back' ? [] : later.filter((one) => one.gives.adds && one.kind !== kind);
+    button === 'none' || button === 'back' || button === 'keep'
+      ? []
+      : later.filter((one) => one.gives.adds && one.kind !== kind);
   const isSure = level !== 'certain' || beside.length === 0;
   // Whether the line shows the money by hand is asked before anything is approved.
   const isAsked = cell.hand === 'like' && (button === 'approve' || button === 'reason');

@@ -1,5 +1,7 @@
 // The matrix of bank lines and payments: for each case how sure it is, what is said, what the button does, and what the customer reads.
 
+import type { BUTTONS, PAGES } from './matrix-outcomes.ts';
+
 /** What is looked at in a line and a payment. docs/matching.md is made from these words and from `MATRIX`. */
 export const DIMENSIONS = {
   money: { in: 'a credit', out: 'a debit' },
@@ -59,26 +61,6 @@ type Dimension = keyof typeof DIMENSIONS;
 /** One combination of everything that counts. */
 export type MatrixCell = { -readonly [D in Dimension]: keyof (typeof DIMENSIONS)[D] };
 
-/** What the button on a line's page does. Where money by hand may be the same, it asks first whether it is. */
-export const BUTTONS = {
-  approve: 'approves the payment',
-  reason: 'approves the payment, with a reason that is typed',
-  match: 'matches the line without a decision',
-  link: 'links the line with the money known; nothing is decided anew',
-  split: 'matches the line with all of them',
-  back: 'records on the payment what went back',
-  none: 'there is none: return the money, or find out what it is for',
-} as const;
-
-/** What the customer's page says once the button was pressed. */
-export const PAGES = {
-  confirmed: 'the payment is confirmed, and what has arrived if that is less or more',
-  checked: 'the money has arrived and is being checked',
-  rest: 'what has arrived, and what is still to be paid if that is less',
-  back: 'what went back',
-  same: 'as before',
-} as const;
-
 /** `certain`: without a doubt. `evidence`: likely by a whole reference, or by an exact amount and more than the amount; else possible. */
 type RowLevel = 'certain' | 'likely' | 'evidence' | 'possible';
 
@@ -121,11 +103,25 @@ export const MATRIX = [
     gives: { level: 'possible', button: 'back', page: 'back' },
   },
   {
+    kind: 'test',
+    when: { beside: ['test'] },
+    says: 'It is a test payment: no money is meant for it.',
+    act: FIND,
+    gives: { level: 'possible', button: 'none', page: 'same' },
+  },
+  {
     kind: 'rejected',
-    when: { came: ['rejected'] },
+    when: { came: ['rejected'], amount: ['currency'] },
     says: 'The payment was rejected.',
     act: 'Return {arrived}, or ask the merchant for a new payment.',
     gives: { level: 'possible', button: 'none', page: 'same' },
+  },
+  {
+    kind: 'rejected',
+    when: { came: ['rejected'] },
+    says: 'The payment was rejected.',
+    act: 'Match it, so that the payment says what arrived, and return {arrived}.',
+    gives: { level: 'possible', button: 'keep', page: 'kept' },
   },
   {
     kind: 'again',
@@ -154,13 +150,6 @@ export const MATRIX = [
     says: 'A line of {back} takes money out with the same reference.',
     act: 'Find out whether the money is still there.',
     gives: { level: 'possible', button: 'reason', page: 'confirmed' },
-  },
-  {
-    kind: 'test',
-    when: { beside: ['test'] },
-    says: 'It is a test payment: no money is meant for it.',
-    act: FIND,
-    gives: { level: 'possible', button: 'none', page: 'same' },
   },
   {
     kind: 'other_currency',
@@ -238,6 +227,13 @@ export const MATRIX = [
     says: 'The money of this payment arrived {before} already.',
     act: FIND,
     gives: { level: 'possible', button: 'reason', page: 'confirmed' },
+  },
+  {
+    kind: 'several',
+    when: { beside: ['several'], amount: ['charges'] },
+    says: 'The transfer names {count} payments, which come to its amount and the {gap} that the bank took as charges.',
+    act: 'Match it with all of them.',
+    gives: { level: 'evidence', button: 'split', page: 'checked' },
   },
   {
     kind: 'several',

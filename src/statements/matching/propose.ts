@@ -126,7 +126,7 @@ async function surroundingsOf(
     const isNews = (one: BankLine) => !known.has(one.id);
     const carried = out.get(id)?.map((one) => one.line) ?? [];
     const rivals = (carriers.get(id) ?? []).filter((one) => one.id !== line.id);
-    const { ids, isSum } = named.get(line.id) ?? { ids: new Set(), isSum: false };
+    const { ids, together } = named.get(line.id) ?? NONE_NAMED;
     return {
       ...{ now, timeZone, unseen },
       takenBackOn: [
@@ -135,7 +135,7 @@ async function surroundingsOf(
       ].find(isNews)?.day,
       rivals: { count: rivals.length, minor: sumOf(rivals) },
       named: ids.has(id) ? ids.size : 0,
-      together: isSum && ids.has(id),
+      together: ids.has(id) ? together : undefined,
       isTest: mode === 'test' && hasLive,
     };
   };
@@ -165,9 +165,10 @@ const sumOf = (some: readonly Pick<KeptLine, 'amount_minor'>[]) =>
 
 interface NamedPayments {
   ids: ReadonlySet<string>;
-  /** Whether there are several whose amounts come to the line's. */
-  isSum: boolean;
+  /** Of several: see `Surroundings`. */
+  together: Surroundings['together'];
 }
+const NONE_NAMED: NamedPayments = { ids: new Set(), together: undefined };
 
 /**
  * The payments that a line names. Of those whose merchant's reference it names, only an open one of exactly its amount counts beside one
@@ -182,14 +183,23 @@ function namedBy(line: BankLine, namings: Namings): NamedPayments {
     .map(({ payment }) => payment)
     .filter((payment) => undecided(payment) && payment.currency === line.currency);
   const sums = [...whole.filter(undecided), ...byWords].filter(({ currency }) => currency === line.currency);
-  if (sums.length > 1 && sumOfRests(sums) === line.amount_minor)
-    return { ids: new Set(sums.map(({ id }) => id)), isSum: true };
+  const together = sums.length > 1 ? togetherOf(line, sums) : undefined;
+  if (together) return { ids: new Set(sums.map(({ id }) => id)), together };
   const tries = new Set(whole.map(({ merchant_reference }) => merchant_reference));
   const others = byWords.filter(
     ({ amount_minor, merchant_reference }) =>
       whole.length > 0 && amount_minor === line.amount_minor && !tries.has(merchant_reference),
   );
-  return { ids: new Set([...whole, ...others].map(({ id }) => id)), isSum: false };
+  return { ids: new Set([...whole, ...others].map(({ id }) => id)), together: undefined };
+}
+
+/** How the rests of payments come to the amount of a line; undefined if they do not. */
+export function togetherOf(
+  { amount_minor, chargesMinor = 0 }: Pick<BankLine, 'amount_minor' | 'chargesMinor'>,
+  payments: readonly Payment[],
+): Surroundings['together'] {
+  const over = sumOfRests(payments) - amount_minor;
+  return over === 0 ? 'exact' : over === chargesMinor ? 'charges' : undefined;
 }
 
 /** The best first. What merely has the same amount is left out beside what the line names. */

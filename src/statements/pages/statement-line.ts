@@ -121,7 +121,7 @@ function proposalCard(
 ): Html {
   const { say } = context;
   const { payment } = proposal;
-  const { sentence, act, facts } = proposal.said(say);
+  const { sentence, act, facts } = proposal.said(say, context.money);
   return html`<div class="block">
 <p>${levelStamp(context, proposal)}</p>
 ${heading(context, payment, 'h2')}
@@ -160,6 +160,8 @@ function actForms(context: StatementContext, line: KeptLine, proposal: Proposal,
       return html``;
     case 'back':
       return match(say`Record that it went back`);
+    case 'keep':
+      return match(say`Record that it arrived`);
     case 'link':
       return match(say`Link with this payment`);
     case 'match':

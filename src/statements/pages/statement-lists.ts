@@ -115,7 +115,9 @@ async function openTable(
       [
         say`What differs`,
         ({ proposals: [best] }) =>
-          best && best.level !== 'certain' ? html`<span>${best.said(say).sentence}</span>` : '–',
+          best && best.level !== 'certain'
+            ? html`<span>${best.said(say, context.money).sentence}</span>`
+            : '–',
       ],
     ],
     shown,

@@ -11,6 +11,7 @@ import type { KeptLine } from '../kept.ts';
 import { findLine, partsOfLine } from '../line-queries.ts';
 import type { Proposal } from '../matching/judge-line.ts';
 import { reopenLine } from '../matching/line-acts.ts';
+import { bankLine } from '../matching/line-evidence.ts';
 import { acceptParts, reopenParts, severalOf } from '../matching/line-parts.ts';
 import type { StatementContext } from './context.ts';
 import { goOn } from './statement-done.ts';
@@ -18,12 +19,13 @@ import { lineAmount, STATEMENTS_PATH } from './statement-lists.ts';
 
 /** The payments that a line is proposed for together, and the button that matches it with all of them; nothing if there are none. */
 export function severalForm(context: StatementContext, line: KeptLine, proposals: readonly Proposal[]): Html {
-  const payments = severalOf(line, proposals);
-  if (payments.length === 0) return html``;
+  const payments = severalOf(bankLine(line), proposals);
+  const [about] = proposals.filter((one) => payments.includes(one.payment));
+  if (!about) return html``;
   const { address, token, money, say } = context;
   const pairs = payments.map(({ id, version }) => `${id} ${version}`).join(',');
   return html`<div class="block">
-<p><strong>${say`The transfer names ${payments.length} payments, which come to its amount.`}</strong></p>
+<p><strong>${about.said(say, money).sentence}</strong></p>
 ${records<Payment>(
   [
     [
@@ -64,7 +66,9 @@ export async function takeParts(context: StatementContext): Promise<Outcome> {
     return { payment_id, version: Number(version) };
   });
   const id = params.line_id!;
-  await journal.commit((transaction) => acceptParts(transaction, principal, id, pairs, request.id));
+  const line = await findLine(context.database, id);
+  const charges = line && bankLine(line).chargesMinor ? context.say`Charges of the bank` : null;
+  await journal.commit((transaction) => acceptParts(transaction, principal, id, pairs, request.id, charges));
   return goOn(context, id);
 }
 

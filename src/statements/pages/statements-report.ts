@@ -93,10 +93,12 @@ async function report(context: StatementContext, period: Period): Promise<Html> 
     if (shown.length > LINES_SHOWN) break;
   }
   const isWhole = shown.length <= LINES_SHOWN;
+  const isCompared = closing !== undefined && bank !== undefined;
+  const sentence = html`<p>${balanceSentence(say, context.money, period)}</p>`;
   const made = `${context.principal.name}, ${context.moment(context.now)}`;
   return html`<section class="block" aria-labelledby="sums-heading">
 <h2 id="sums-heading">${literal(account)} ${currency}, ${say`${dayInWords(from, say)} to ${dayInWords(to, say)}`}</h2>
-${notice(html`<p>${balanceSentence(say, period)}</p>`, closing !== undefined && bank !== undefined && closing !== bank ? 'warn' : 'status')}
+${isCompared ? notice(sentence, closing === bank ? 'status' : 'warn') : sentence}
 ${rows(sumsOf(context, period))}
 <p class="muted">${say`Created by ${made}.`}</p>
 </section>

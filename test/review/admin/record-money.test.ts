@@ -50,7 +50,7 @@ describe('recording money at /admin', () => {
     });
     assert.equal(
       json.data.timeline.at(-1).sentence,
-      'Ana Alvarez recorded that 40.00 EUR arrived on 20 Nov 2024, so it is open again.',
+      'Ana Alvarez recorded that EUR 40.00 arrived on 20 Nov 2024, so it is open again.',
     );
     const { text, json: own } = await service.request(`/v1/payments/${id}`);
     assert.equal(own.data.status_reason, 'payment_received');

@@ -44,7 +44,7 @@ test('A pending payment’s page tells the reference to look for and leads to th
   assert.match(done.body, /Money that arrived Amount€49\.90 Day20 Nov 2024 Recorded byyou, /);
   assert.match(done.body, /€49\.90 arrived, exactly what was asked for\./);
   assert.match(done.body, /What the customer sent Nothing\. An administrator recorded the money\./);
-  assert.match(done.body, /Bob recorded that 49\.90 EUR arrived on 20 Nov 2024\./);
+  assert.match(done.body, /Bob recorded that €49\.90 arrived on 20 Nov 2024\./);
   assert.ok(done.body.includes(reference), 'the reference is still to be seen');
   assert.deepEqual(strictly(done.text).faults, []);
 });

@@ -258,7 +258,7 @@ describe('named cases', () => {
       'possible',
       'rejected',
       'The payment was rejected.',
-      'Return EUR 50.00, or ask the merchant for a new payment.',
+      'Match it, so that the payment says what arrived, and return EUR 50.00.',
     ],
     async () => {
       const payment = await pay();

@@ -46,6 +46,7 @@ const CELLS = all('came').flatMap((came): MatrixCell[] => {
     ...keys('beside').map(
       (beside) => ({ ...BASE, came, hand, beside, by: beside === 'alike' ? 'named' : BASE.by }) as const,
     ),
+    { ...BASE, came, hand, beside: 'several', amount: 'charges' },
     ...(hand === 'none' ? keys('day') : []).map((day) => ({ ...BASE, came, hand, day })),
     ...(hand === 'none' ? keys('payer') : []).map((payer) => ({ ...BASE, came, hand, payer })),
     ...(hand === 'none' ? keys('by') : (['named'] as const)).map(
@@ -217,6 +218,7 @@ const isSame = (asked: number) => (asked / 2000) % 2 === 0;
 function arrivedAfter({ cell, byHand, earlier, line, asked }: Made): number {
   const { hand, came } = cell;
   if (rowOf(cell).button === 'none') return earlier + byHand;
+  if (cell.beside === 'several') return asked;
   if (cell.money === 'out') return Math.max(0, earlier + byHand - line);
   const isShown = hand === 'same' || came === 'approved' || (hand === 'like' && isSame(asked));
   return (cell.beside === 'again' ? 0 : earlier) + line + (isShown ? 0 : byHand);
@@ -237,6 +239,10 @@ async function readAfter(one: Made, before: string): Promise<void> {
     assert.equal(isAsked, /left to pay/.test(said), name);
   if (page === 'same') assert.equal(said, before, name);
   if (page === 'back') assert.match(said, new RegExp(`${euros(one.line)} was paid back\\.`), name);
+  if (page === 'kept') {
+    assert.equal(json.data.status, 'rejected', name);
+    assert.match(said, new RegExp(`^${euros(arrived)} .*has arrived.*Contact`), name);
+  }
   if (page === 'checked' || page === 'rest') {
     assert.equal(json.data.status, 'requires_review', name);
     const rest = `${euros(arrived)} of ${euros(asked)} has arrived. ${euros(asked - arrived)} is left to pay.`;

@@ -88,6 +88,17 @@ test('one transfer for the rest of one payment and for another is matched with b
   assert.deepEqual(await sums(part, other), ['100.00', '7.00']);
 });
 
+test('one transfer for two payments, less the charges that the bank states, is matched with both', async () => {
+  const paid = [await order(80), await order(9)] as const;
+  const references = await Promise.all(paid.map(async ({ id }) => referenceOn(await books.reads(id))));
+  const bank = await bring('87.50', { text: references.join(' '), charges: '1.50' });
+  const page = await books.page(bank);
+  assert.match(page.body, /come to its amount and the €1\.50 that the bank took as charges\./);
+  await books.press(bank, 'Match with these 2 payments');
+  assert.deepEqual(await sums(...paid), ['80.00', '9.00']);
+  assert.match((await books.page(bank)).body, /€80\.00 .*€9\.00 .*€1\.50 Charges of the bank/);
+});
+
 test('of money that came and went back the customer reads that the transfer is waited for', async () => {
   const paid = await order(52);
   const text = referenceOn(await books.reads(paid.id));
@@ -98,16 +109,28 @@ test('of money that came and went back the customer reads that the transfer is w
   assert.match(page.body, /€52\.00 was paid back\. .*DE75 5121/);
 });
 
-test('what arrived for a rejected payment is to be returned, until it went back', async () => {
-  const paid = await order(36);
-  const text = referenceOn(await books.reads(paid.id));
-  await books.press(await bring('36.00', { text, name: 'Li Wu' }), 'Match, decide later');
-  const says = async () => (await books.get(`/payments/${paid.id}`)).body;
-  assert.match(await says(), /Nothing unusual.* exactly what was asked for\./);
-  await books.act(paid.id, 'reject', { reason: 'other' });
-  assert.match(await says(), /Worth a look.* exactly what was asked for\. Return €36\.00 to “Li Wu”\./);
-  await books.press(await bring('36.00', { text, direction: 'DBIT' }), 'Record that it went back');
-  assert.doesNotMatch(await says(), /Return €/);
+test('what arrived for a payment before or after it was rejected is to be returned, until it went back', async () => {
+  for (const isLater of [false, true]) {
+    const paid = await order(36);
+    const text = referenceOn(await books.reads(paid.id));
+    const says = async () => (await books.get(`/payments/${paid.id}`)).body;
+    const reject = () => books.act(paid.id, 'reject', { reason: 'other' });
+    if (isLater) {
+      await books.announce(paid.id);
+      await reject();
+    }
+    const bank = await bring('36.00', { text, name: 'Li Wu' });
+    await books.press(bank, isLater ? 'Record that it arrived' : 'Match, decide later');
+    if (!isLater) {
+      assert.match(await says(), /Nothing unusual.* exactly what was asked for\./);
+      await reject();
+    }
+    assert.match(await says(), /Worth a look.* exactly what was asked for\. Return €36\.00 to “Li Wu”\./);
+    assert.match((await books.reads(paid.id)).body, /€36\.00 has arrived\. Contact/);
+    await books.press(await bring('36.00', { text, direction: 'DBIT' }), 'Record that it went back');
+    assert.doesNotMatch(await says(), /Return €/);
+    assert.deepEqual([await sums(paid), (await books.payment(paid.id)).status], [['0.00'], 'rejected']);
+  }
 });
 
 test('a debit is named as money that went back', async () => {
@@ -164,11 +187,16 @@ test('amounts of three decimals are read, kept in hundredths, and never exact if
     { ...entry, amount: '1.230', bank: 'K2' },
     { ...entry, amount: '0.009', bank: 'K3', direction: 'DBIT' as const },
   ];
-  const taken = await books.bring(entries, { currency, balances: ['0.000', '2.455'] });
+  const taken = await books.bring(entries, { currency, balances: ['0.000', '2.455'], day: today() });
   assert.equal(taken.status, 201, taken.text);
   const said = (bank: string) => [books.line(bank).amount, books.line(bank).proposals[0]?.case];
   assert.deepEqual([said('K1'), said('K2')[0]], [[1.23, 'more'], 1.23]);
   assert.match((await books.page('K1')).body, /Amount as the bank wrote it1\.234 KWD/);
+  const report = `/statements/report?account=${ACCOUNT}+KWD&from=${today()}&to=${today()}`;
+  assert.match(
+    (await books.get(report)).body,
+    /but for thousandths that are not kept: −KWD 0\.01\..*Opening balanceKWD 0\.00.*Closing balanceKWD 2\.46/,
+  );
   const sta = `:20:S\n:25:${ACCOUNT}\n:28C:7\n:60F:C270101KWD0,000\n:61:2701010101C1,235NTRFNONREF//K9\n:86:Danke\n:62F:C270101KWD1,235\n`;
   assert.equal((await books.file(Buffer.from(sta))).status, 201);
   const euros = await books.bring([{ amount: '1.234', bank: 'E1', text: 'x' }]);

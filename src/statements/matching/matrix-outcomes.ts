@@ -1,0 +1,23 @@
+// What becomes of a bank line by its row of the matrix, in words for docs/matching.md.
+
+/** What the button on a line's page does. Where money by hand may be the same, it asks first whether it is. */
+export const BUTTONS = {
+  approve: 'approves the payment',
+  reason: 'approves the payment, with a reason that is typed',
+  match: 'matches the line without a decision',
+  link: 'links the line with the money known; nothing is decided anew',
+  split: 'matches the line with all of them',
+  back: 'records on the payment what went back',
+  keep: 'records on the payment what arrived, so that it can be returned; nothing is decided anew',
+  none: 'there is none: return the money, or find out what it is for',
+} as const;
+
+/** What the customer's page says once the button was pressed. */
+export const PAGES = {
+  confirmed: 'the payment is confirmed, and what has arrived if that is less or more',
+  checked: 'the money has arrived and is being checked',
+  rest: 'what has arrived, and what is still to be paid if that is less',
+  back: 'what went back',
+  kept: 'what has arrived, and whom to ask for it',
+  same: 'as before',
+} as const;
