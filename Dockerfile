@@ -31,6 +31,8 @@ COPY --from=dependencies /app/node_modules ./node_modules
 COPY package.json LICENSE ./
 COPY bin ./bin
 COPY src ./src
+COPY docs/integrate ./docs/integrate
+COPY CHANGELOG.md ./
 COPY packages/bank-statements/package.json ./packages/bank-statements/
 COPY packages/bank-statements/src ./packages/bank-statements/src
 RUN ln -s /app/bin/counterfoil.js /usr/local/bin/counterfoil

@@ -320,7 +320,7 @@ ${table(merchant.properties!.webhooks!.items!, false)}
 
 The store takes these over at a start and on SIGHUP, and makes the secret: the merchant gets it by \`rotate_secret\`. A merchant can disable and
 enable such an endpoint, and cannot change or delete it. One that leaves the file is disabled, and goes on where it stopped when it comes back. In development every
-endpoint gets the events of test payments, whatever its mode ([webhooks](webhooks.md)).
+endpoint gets the events of test payments, whatever its mode ([webhooks](integrate/webhooks.md)).
 
 ## merchants[].rate_limits
 
@@ -419,7 +419,7 @@ const MORE: Readonly<Record<string, string>> = {
   export: '[more](export.md)',
   invites: '[more](registration.md)',
   keys: '[more](keys.md)',
-  listen: '[how](events.md#on-your-own-machine)',
+  listen: '[how](integrate/events.md#on-your-own-machine)',
   mail: '[more](mail.md)',
   move: '[how](operating/backup-and-move.md#move-up-to-postgresql-and-back)',
   requests: '[more](logging.md)',
@@ -427,7 +427,7 @@ const MORE: Readonly<Record<string, string>> = {
   'secrets lost': '[when](operating/runbook.md#a-key-is-lost)',
   'secrets rotate': '[how](operating/upgrade.md#rotate)',
   statements: '[more](statements.md)',
-  webhooks: '[more](webhooks.md)',
+  webhooks: '[more](integrate/webhooks.md)',
 };
 
 /** A row for each command below one, as `--help` tells of it. */

@@ -11,6 +11,7 @@ import { keyDigest, keyId } from '../src/merchants/merchant.ts';
 import { changeMerchantState } from '../src/merchants/suspend.ts';
 import { ROUTINE_ACTS } from '../src/operate/rooms.ts';
 import type { Acts } from '../src/web/act.ts';
+import { SLUGS } from '../src/web/docs/pages.ts';
 import { addPerson, entryCount, type Person } from './support/admin.ts';
 import { MANY_SIGN_INS } from './support/console.ts';
 import { isWhole } from './support/extent.ts';
@@ -195,6 +196,13 @@ const ROWS: Row[] = [
 
   { route: 'GET /payment.php', expected: OPEN, in: 200 },
   { route: 'POST /payment.php', expected: OPEN, in: 403 },
+  { route: 'GET /llms.txt', expected: OPEN, in: 200 },
+  ...['', ...SLUGS.flatMap((slug) => [`/${slug}`, `/${slug}.md`])].map((path) => ({
+    route: `GET /docs${path}`,
+    expected: OPEN,
+    in: 200,
+  })),
+  { route: 'POST /docs/csp-report', expected: OPEN, in: 204, type: 'application/csp-report', body: {} },
   { route: 'POST /csp-report', expected: OPEN, in: 204, type: 'application/csp-report', body: {} },
   { route: 'POST /console/csp-report', expected: OPEN, in: 204, type: 'application/csp-report', body: {} },
 
@@ -385,7 +393,7 @@ const UNKNOWN_KEY = `key_${'0'.repeat(16)}`;
 /** Whoever is let in has no session afterwards. */
 const ENDS_SESSIONS = /^POST .*\/sign-out$/;
 /** What browsers load for the pages, by the digest of its content. */
-const ASSET = /^GET (\/console|\/register)?\/assets\/(\*|[\w-]+\.[\w-]{12}\.(css|js|svg|png|woff2))$/;
+const ASSET = /^GET (\/console|\/docs|\/register)?\/assets\/(\*|[\w-]+\.[\w-]{12}\.(css|js|svg|png|woff2))$/;
 
 describe('who may do what', () => {
   let service: Harness;
@@ -508,7 +516,9 @@ describe('who may do what', () => {
     { headers, token }: Sent,
   ): Promise<number> {
     headers['x-forwarded-for'] = `10.${(++calls >> 16) & 255}.${(calls >> 8) & 255}.${calls & 255}`;
-    const isJson = /^(?:POST|PATCH) \/(v1|admin|register|csp-report|console\/csp-report)\b/.test(route);
+    const isJson = /^(?:POST|PATCH) \/(v1|admin|register|csp-report|(console|docs)\/csp-report)\b/.test(
+      route,
+    );
     if (method !== 'POST' && method !== 'PATCH')
       return (await request(method, addressOf(route), headers)).status;
     const fields = new URLSearchParams({ ...(body as Record<string, string>), ...(token && { token }) });

@@ -9,13 +9,12 @@ export interface FrontLinks {
   /** Undefined if registration is closed. */
   registerUrl: string | undefined;
   consoleUrl: string;
+  /** Undefined if the documentation is switched off. */
+  docsUrl: string | undefined;
   descriptionUrl: string;
   inboxUrl: string;
   mailUrl: string;
 }
-
-/** Stands in the program's own folder, since the service itself serves no documents. */
-const GUIDE = html`<bdi><code>docs/integrate.md</code></bdi>`;
 
 const NO_PAYMENT = { payment_id: undefined };
 
@@ -43,11 +42,11 @@ ${this.#links && developers(visit, this.#links)}`;
 
 function developers(
   { words }: CheckoutVisit,
-  { registerUrl, consoleUrl, descriptionUrl, inboxUrl, mailUrl }: FrontLinks,
+  { registerUrl, consoleUrl, docsUrl, descriptionUrl, inboxUrl, mailUrl }: FrontLinks,
 ) {
   return html`<h2>${words.html('front.developer')}</h2>
 <ul class="doors">
-<li>${words.html('front.docs', { file: GUIDE })}</li>
+${docsUrl !== undefined && html`<li>${words.html('front.docs', { file: html`<a href="${docsUrl}"><bdi>/docs</bdi></a>` })}</li>`}
 ${registerUrl !== undefined && html`<li><a href="${registerUrl}">${words.html('front.register')}</a></li>`}
 <li><a href="${consoleUrl}">${words.html('front.console')}</a></li>
 <li><a href="${descriptionUrl}">${words.html('front.api')}</a></li>

@@ -19,6 +19,7 @@ import { mailRoutes } from '../mail/pages/public-routes.ts';
 import { lettersAbout } from '../mail/pages/told.ts';
 import type { Directory } from '../merchants/directory.ts';
 import type { KeyUses } from '../merchants/key-uses.ts';
+import { DEVELOPMENT_KEY } from '../merchants/merchant.ts';
 import {
   type RegistrationSettings,
   registration,
@@ -31,6 +32,7 @@ import type { Waits } from '../payments/waits.ts';
 import type { ReviewFigures } from '../review/figures.ts';
 import { onStatement, seenOnStatement } from '../statements/matching/bank-fact.ts';
 import type { Database } from '../store/database.ts';
+import { type DocsSettings, docs } from '../web/docs/docs.ts';
 import type { Defect } from '../web/errors.ts';
 import { API_HEADERS } from '../web/headers.ts';
 import { addHealthRoutes, type Health, healthDescription } from '../web/health.ts';
@@ -125,11 +127,12 @@ function frontPathOf({ surfaces }: Site, { baseUrls, checkoutBaseUrl }: Places):
 }
 
 /** What the page at the root leads to in development. */
-function frontLinks({ places, registration }: AppParts): FrontLinks {
+function frontLinks({ places, registration, docs: isDocumented }: AppParts): FrontLinks {
   const { baseUrls } = places;
   return {
     registerUrl: registration.mode === 'closed' ? undefined : `${baseUrls.public}/register`,
     consoleUrl: `${baseUrls.console}/console`,
+    docsUrl: isDocumented ? `${baseUrls.public}/docs` : undefined,
     descriptionUrl: `${baseUrls.public}/openapi.json`,
     inboxUrl: `${places.checkoutBaseUrl}${INBOX_PATH}`,
     mailUrl: `${places.checkoutBaseUrl}${DEV_MAIL_PATH}`,
@@ -154,20 +157,21 @@ function addPublic(app: FastifyInstance, shared: Shared): void {
   const basePath = pathOf(baseUrl);
   const adminServer = baseUrls.admin === baseUrl ? undefined : baseUrls.admin;
   const registering: RegistrationSettings = { ...shared, ...shared.registration, baseUrl };
+  const describe = () =>
+    openApiDocument({ baseUrl, contact: shared.registration.contact, version: VERSION }, [
+      healthDescription({ ...shared, version: VERSION }),
+      v1Description({ ...shared, baseUrl }),
+      sentDescription(),
+      registrationDescription(registering),
+      withServer(adminServer, adminDescription(shared)),
+    ]);
   let document: string | undefined;
   app.get(`${basePath}/openapi.json`, (_request, reply) => {
     // Made for the caller first: to make JSON Schemas of ours takes a while.
-    document ??= JSON.stringify(
-      openApiDocument({ baseUrl, contact: shared.registration.contact, version: VERSION }, [
-        healthDescription({ ...shared, version: VERSION }),
-        v1Description({ ...shared, baseUrl }),
-        sentDescription(),
-        registrationDescription(registering),
-        withServer(adminServer, adminDescription(shared)),
-      ]),
-    );
+    document ??= JSON.stringify(describe());
     return reply.headers(API_HEADERS).send(document);
   });
+  if (shared.docs) app.register(docs, { ...docsSettings(shared, describe), prefix: basePath });
   app.register(v1, { ...shared, baseUrl, prefix: `${basePath}/v1` });
   app.register(registration, { ...registering, prefix: `${basePath}/register` });
   app.register(checkout, {
@@ -178,6 +182,22 @@ function addPublic(app: FastifyInstance, shared: Shared): void {
     more: mailRoutes({ ...shared, dev: shared.mail.dev }),
     prefix: pathOf(checkoutBaseUrl),
   } satisfies Checkout & { prefix: string });
+}
+
+/** What the documentation says of this installation. `describe` makes the OpenAPI document. */
+function docsSettings(shared: Shared, describe: () => object): DocsSettings {
+  const { places, directory, clock, httpsOnly } = shared;
+  const { checkoutBaseUrl, baseUrls } = places;
+  return {
+    ...shared,
+    installation: {
+      baseUrl: baseUrls.public,
+      checkoutBaseUrl,
+      consoleUrl: `${baseUrls.console}/console`,
+      describe,
+    },
+    key: () => (!httpsOnly && directory.find(DEVELOPMENT_KEY, clock.now()) ? DEVELOPMENT_KEY : undefined),
+  };
 }
 
 function addConsole(app: FastifyInstance, shared: Shared): void {

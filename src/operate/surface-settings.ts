@@ -21,6 +21,7 @@ export function surfaceSettings(configuration: Configuration) {
   return {
     terms: termsOf(configuration),
     httpsOnly,
+    docs: configuration.docs,
     timeZone: configuration.time_zone,
     storage: configuration.storage,
     /** Minor units by currency above which a second administrator must confirm. */

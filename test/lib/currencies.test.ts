@@ -45,5 +45,7 @@ test('the list is at most a year older than the newest commit: else run scripts/
   if (status !== 0) return t.skip('no history of commits here');
   const ageDays = (Date.parse(stdout.trim()) - Date.parse(CURRENCIES_AS_OF)) / DAY_MS;
   assert.ok(ageDays < 366, `${ageDays} days`);
-  assert.ok(readFileSync(join(ROOT, 'docs/integrate.md'), 'utf8').includes(`as of ${CURRENCIES_AS_OF}`));
+  assert.ok(
+    readFileSync(join(ROOT, 'docs/integrate/payments.md'), 'utf8').includes(`as of ${CURRENCIES_AS_OF}`),
+  );
 });

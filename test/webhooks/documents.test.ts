@@ -1,4 +1,4 @@
-// The programs of docs/webhooks.md: each takes what we sign, and refuses another body, another secret and an old timestamp.
+// The programs of docs/integrate/webhooks.md: each takes what we sign, and refuses another body, another secret and an old timestamp.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { createHash, createHmac } from 'node:crypto';
@@ -10,9 +10,11 @@ import { describe, test } from 'node:test';
 import { newWebhookSecret, signatureHeader } from '../../src/webhooks/signing.ts';
 import { ROOT } from '../support/command.ts';
 
-const page = readFileSync(join(ROOT, 'docs/webhooks.md'), 'utf8');
+const page = readFileSync(join(ROOT, 'docs/integrate/webhooks.md'), 'utf8');
 const programs = (language: string) =>
-  [...page.matchAll(new RegExp(`\`\`\`${language}\n(.*?)\`\`\``, 'gs'))].map(([, text]) => text!);
+  [...page.matchAll(new RegExp(`\`\`\`${language}\n(.*?)\`\`\``, 'gs'))]
+    .map(([, text]) => text!)
+    .filter((text) => /^(?:export )?(?:function|func|def) verify\(/im.test(text));
 
 const BODY = '{"type": "payment.approved", "text": "ä€😀"}';
 const [old, secret] = [newWebhookSecret(), newWebhookSecret()];

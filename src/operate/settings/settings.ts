@@ -148,6 +148,12 @@ export const configurationSchema = z.strictObject({
     .describe(
       'How letters to customers, merchants and administrators leave ([mail.md](mail.md)). Without it no letter is sent; in development they lie at `/dev/mail`.',
     ),
+  docs: z
+    .boolean()
+    .default(true)
+    .describe(
+      "Whether the developers' documentation is served, at `/docs` and `/llms.txt` below `base_url`.",
+    ),
   tls: tlsSchema
     .nullable()
     .default(null)

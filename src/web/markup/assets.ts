@@ -68,6 +68,8 @@ export const consoleStylesheet = sheet('console.css', [
   'queue',
   'records',
 ]);
+/** The sheet of the developer's documentation. */
+export const docsStylesheet = sheet('docs.css', ['tokens', 'elements', 'parts', 'docs']);
 /** Loaded before the style asks for it: the subset that every page is set in. */
 export const preloaded = latin;
 export const assets: readonly Asset[] = [stylesheet, icon, touchIcon, previewPicture, ...loadedByStyle];

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Limit } from '../../lib/errors.ts';
 import type { Html } from '../../lib/html.ts';
 import type { Clock } from '../../lib/time.ts';
-import { assets } from '../markup/assets.ts';
+import { type Asset, assets } from '../markup/assets.ts';
 import { pageHeaders } from '../markup/page.ts';
 import { themeCookie } from '../markup/theme.ts';
 import { type Noted, note, noteFields } from '../request-log.ts';
@@ -59,6 +59,8 @@ interface PageSurface<Name extends string> extends FailureLog {
   site: PageSite<Name>;
   /** The first is where error pages lead if the request was for none of them. */
   routes: readonly PageRoute<Name>[];
+  /** What its pages load beside what all pages load. */
+  assets?: readonly Asset[];
   /** Which failed requests are answered with a page; if undefined, every failure and the refused forms of `routes`. */
   isPage?(request: FastifyRequest, isRefusal: boolean): boolean;
 }
@@ -103,7 +105,7 @@ export function servePages<Name extends string>(app: FastifyInstance, surface: P
     const text = own?.text ?? (refusal ? refusedPage(visit) : failedPage(visit));
     return reply.send(send(request, reply, { status, text }));
   });
-  serveAssets(app, surface, assets);
+  serveAssets(app, surface, [...assets, ...(surface.assets ?? [])]);
   for (const route of routes) {
     const { path } = route;
     app.get(

@@ -1,0 +1,168 @@
+// The documentation at /docs: its pages, their links and anchors, their weight, the search, the texts for programs, and the setting.
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { STATUS_OF_CODE } from '../../src/lib/errors.ts';
+import { SLUGS } from '../../src/web/docs/pages.ts';
+import { type Harness, KEY, startHarness } from '../support/harness.ts';
+import { markupFaults } from '../support/markup.ts';
+
+const PAGE_BYTES = 40 * 1024;
+const MARK = '<q>"&\'';
+
+let harness: Harness;
+before(async () => {
+  harness = await startHarness('sqlite');
+});
+after(() => harness.close());
+
+const load = async (path: string, headers: Record<string, string> = {}) => {
+  const answer = await fetch(harness.origin + path, { headers, redirect: 'manual' });
+  return { status: answer.status, headers: answer.headers, text: await answer.text() };
+};
+const PATHS = ['/docs', ...SLUGS.map((slug) => `/docs/${slug}`)];
+const idsOf = (text: string) => new Set([...text.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id!));
+const unescaped = (text: string) => text.replaceAll('&amp;', '&').replaceAll('&#39;', "'");
+
+describe('the documentation', () => {
+  for (const path of [...PATHS, '/docs/webhooks?code=python', '/docs?q=secret'])
+    test(`${path} is sound, small and without script.`, async () => {
+      const { status, headers, text } = await load(path);
+      assert.equal(status, 200);
+      assert.deepEqual(markupFaults(text), []);
+      assert.ok(gzipSync(text).length <= PAGE_BYTES, `${gzipSync(text).length} bytes`);
+      assert.match(headers.get('content-security-policy')!, /default-src 'none'.*script-src 'none'/);
+      assert.ok(!/<script|<style| style=/.test(text));
+      const again = await load(path, { 'if-none-match': headers.get('etag')! });
+      assert.deepEqual([again.status, again.text], [304, '']);
+      const dark = await load(path, {
+        cookie: 'counterfoil_theme=dark',
+        'if-none-match': headers.get('etag')!,
+      });
+      assert.equal(dark.status, 200);
+    });
+
+  test('has no link that leads nowhere.', async () => {
+    const pages = new Map<string, string>();
+    const textOf = async (path: string) => {
+      if (!pages.has(path)) pages.set(path, (await load(path)).text);
+      return pages.get(path)!;
+    };
+    const wrong: string[] = [];
+    for (const path of PATHS)
+      for (const [, found] of (await textOf(path)).matchAll(/ href="([^"]+)"/g)) {
+        const url = new URL(unescaped(found!), harness.origin + path);
+        if (url.origin !== harness.origin || url.searchParams.has('theme')) continue;
+        const target = url.pathname + (url.searchParams.size > 0 && url.hash ? url.search : '');
+        if (/\/(console|dev|assets|payment\.php)/.test(target)) continue;
+        const { status } = await load(target);
+        const isThere = !url.hash || idsOf(await textOf(target)).has(decodeURIComponent(url.hash.slice(1)));
+        if (status !== 200 || !isThere) wrong.push(`${path}: ${found}`);
+      }
+    assert.deepEqual(wrong, []);
+  });
+
+  test('has an anchor for each operation and each field of it.', async () => {
+    const { paths, components } = (await harness.request('/openapi.json')).json;
+    const ids = idsOf((await load('/docs/reference')).text);
+    for (const id of [
+      'payments.create.amount',
+      'payments.create.customer.email',
+      'payments.list.cursor',
+      'payment.status',
+    ])
+      assert.ok(ids.has(id), id);
+    const operations = Object.entries(paths)
+      .filter(([path]) => path.startsWith('/v1/'))
+      .flatMap(([, item]) => Object.values(item as object));
+    const text = (await load('/docs/reference.md')).text;
+    assert.ok(operations.length > 25);
+    for (const { summary, requestBody, parameters = [] } of operations) {
+      const anchor = new RegExp(`^### ${summary} \\{#([\\w.]+)\\}$`, 'm').exec(text)?.[1];
+      assert.ok(anchor, summary);
+      const schema = requestBody?.content['application/json'].schema.$ref.split('/').at(-1);
+      const names = [
+        ...Object.keys(components.schemas[schema]?.properties ?? {}),
+        ...parameters.map(
+          ({ $ref }: { $ref: string }) => components.parameters[$ref.split('/').at(-1)!].name,
+        ),
+      ];
+      for (const name of names) assert.ok(ids.has(`${anchor}.${name}`), `${anchor}.${name}`);
+    }
+  });
+
+  test('tells of each error its status, its cause, what to do and how it looks.', async () => {
+    const { text } = await load('/docs/errors.md');
+    for (const [code, status] of Object.entries(STATUS_OF_CODE)) {
+      assert.ok(text.includes(`| ${status} | [\`${code}\`](#${code}) |`), code);
+      const section = text.split(`### ${code}\n`)[1]?.split('\n### ')[0];
+      assert.match(
+        section ?? '',
+        new RegExp(`Cause.*Fix.*\`\`\`json\\n\\{"error": \\{"code": "${code}"`, 's'),
+        code,
+      );
+    }
+  });
+
+  test('is for this installation: its addresses, and a key that works.', async () => {
+    const { text } = await load('/docs/quickstart.md');
+    assert.ok(text.includes(`BASE=${harness.origin}\nKEY=${KEY}\n`));
+    assert.ok(!text.includes('127.0.0.1:8080'));
+    assert.match((await load('/docs/quickstart?code=python')).text, /KEY = &quot;cfk_test_dev/);
+  });
+
+  test('shows one language of each example, and keeps the choice in its links.', async () => {
+    const { text } = await load('/docs/payments?code=php');
+    assert.ok(text.includes('$second = call(') && !text.includes('curl -s'));
+    assert.match(text, /href="\/docs\/errors\?code=php"/);
+    assert.match((await load('/docs/payments?code=cobol')).text, /curl -s/);
+  });
+
+  test('finds sections by words, and shows the words as text.', async () => {
+    const { text } = await load('/docs?q=rotate%20secret');
+    assert.match(text, /href="\/docs\/webhooks#set-one-up"/);
+    const marked = await load(`/docs?q=${encodeURIComponent(MARK)}`);
+    assert.ok(!marked.text.includes(MARK) && marked.text.includes('&lt;q&gt;&quot;&amp;&#39;'));
+    assert.deepEqual(markupFaults(marked.text), []);
+    const long = await load(`/docs?q=${'x'.repeat(5000)}`);
+    assert.equal(long.status, 200);
+    assert.match((await load('/docs?q=payment&q=other')).text, /<h1>Counterfoil for developers/);
+  });
+
+  test('is there as Markdown, with an index for programs.', async () => {
+    const { text, headers } = await load('/llms.txt');
+    assert.equal(headers.get('content-type'), 'text/markdown; charset=utf-8');
+    assert.match(
+      text,
+      /^# Counterfoil\n\n(> .+\n)+\n[^#]+\n## Docs\n\n(- \[.+\]\(.+\): .+\n)+\n## Optional\n\n(- .+\n)+$/,
+    );
+    for (const [, url = ''] of text.matchAll(/\]\((.+?)\)/g))
+      assert.equal((await fetch(url)).status, 200, url);
+  });
+});
+
+test('no key is shown where the development key does not work, and the addresses are those of the configuration.', async () => {
+  const service = await startHarness('sqlite', {
+    environment: 'production',
+    configuration: 'host: 127.0.0.1\n',
+  });
+  try {
+    const { status, text } = await service.request('/docs/quickstart.md', { key: null });
+    assert.equal(status, 200);
+    assert.ok(text.includes('BASE=https://pay.example/api\nKEY=cfk_test_YOUR_KEY\n'));
+    assert.ok(text.includes('https://pay.example/checkout/payment.php') && !text.includes(KEY));
+  } finally {
+    await service.close();
+  }
+});
+
+test('nothing of it is there where it is switched off.', async () => {
+  const service = await startHarness('sqlite', { configuration: 'docs: false\n' });
+  try {
+    for (const path of ['/docs', '/docs/payments', '/docs/payments.md', '/llms.txt'])
+      assert.equal((await fetch(service.origin + path)).status, 404, path);
+    assert.equal((await fetch(`${service.origin}/openapi.json`)).status, 200);
+  } finally {
+    await service.close();
+  }
+});
