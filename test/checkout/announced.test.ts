@@ -169,6 +169,7 @@ test('a mistaken press is taken back while nothing was received, and the payment
   const { id } = await make();
   const waiting = await send(await open(service, id), TYPED.transfer);
   assert.doesNotMatch(waiting.body, /Transfer exactly/);
+  assert.match(waiting.body, /shows again how you can pay/);
   const page = await takeBack(waiting);
   assert.equal(page.h1, 'Pay Corner Shop');
   const payment = await paymentOf(id);
@@ -188,11 +189,13 @@ test('a mistaken press is taken back while nothing was received, and the payment
   assert.equal((await send(page, TYPED.transfer)).h1, 'Waiting for your transfer');
 });
 
-test('a press that came too late is taken back as well.', async () => {
+test('a press that came too late is taken back as well, and nothing promises that it can be paid then.', async () => {
   const { id } = await make();
   const page = await open(service, id);
   service.clock.advance(LIFE_S * 1000 + 1);
   const late = await send(page, TYPED.transfer);
+  assert.match(late.body, /Pressed by mistake/);
+  assert.doesNotMatch(late.body, /shows again how you can pay/);
   const answer = await takeBack(late);
   assert.equal(answer.h1, 'This payment link has expired');
   assert.equal((await paymentOf(id)).announced_at, null);
