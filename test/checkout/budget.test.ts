@@ -10,6 +10,8 @@ const TOGETHER = 20 * KB;
 const HTML = 12 * KB;
 const CSS = 10 * KB;
 const REQUESTS = 6;
+/** Lines may break elsewhere in the typeface than in the font that stood in for it; up to 0.1 is called good. */
+const LATE_SHIFT = 0.01;
 
 let stage: Stage;
 before(async () => {
@@ -50,6 +52,64 @@ for (const language of ['en', 'hi'])
       [],
     );
   });
+
+/** As much of the browser's own types as is measured. */
+declare const document: {
+  getAnimations(): { finished: Promise<unknown> }[];
+  fonts: { ready: Promise<unknown> };
+};
+declare const performance: { getEntriesByName(name: string): unknown[] };
+declare class PerformanceObserver {
+  constructor(told: (list: { getEntries(): { value: number }[] }) => void);
+  observe(options: object): void;
+}
+
+/** How far a page moves by itself: its typeface comes late, once the page is painted, or never. */
+async function shiftOf(name: string, width: number, isTypefaceThere: boolean): Promise<number> {
+  const page = await newPage(stage, { javaScriptEnabled: true, viewport: { width, height: 844 } });
+  const isPainted = () => performance.getEntriesByName('first-contentful-paint').length > 0;
+  await page.route('**/*.woff2', async (route) => {
+    if (!isTypefaceThere) return route.abort();
+    await page.waitForFunction(isPainted);
+    return route.continue();
+  });
+  await show(stage, page, stage.scene(name));
+  await page.waitForFunction(isPainted);
+  const shift = await page.evaluate(async () => {
+    await document.fonts.ready;
+    await Promise.all(document.getAnimations().map(({ finished }) => finished));
+    return new Promise<number>((resolve) => {
+      let sum = 0;
+      new PerformanceObserver((list) => {
+        for (const { value } of list.getEntries()) sum += value;
+      }).observe({ type: 'layout-shift', buffered: true });
+      // The entries of what is painted by now come before the third frame from here.
+      let frames = 3;
+      const next = () => (frames-- > 0 ? requestAnimationFrame(next) : resolve(sum));
+      next();
+    });
+  });
+  await page.context().close();
+  return shift;
+}
+declare function requestAnimationFrame(next: () => void): void;
+
+test('a page moves nothing by itself, and next to nothing when its typeface comes late.', async () => {
+  const moved: string[] = [];
+  for (const name of [
+    'pending, transfer in EUR',
+    'pending, several methods',
+    'requires review, transfer',
+    'approved',
+  ])
+    for (const width of [390, 1280])
+      for (const isTypefaceThere of [false, true]) {
+        const shift = await shiftOf(name, width, isTypefaceThere);
+        if (shift > (isTypefaceThere ? LATE_SHIFT : 0))
+          moved.push(`${name}, ${width}, ${isTypefaceThere}: ${shift}`);
+      }
+  assert.deepEqual(moved, []);
+});
 
 test('every page to pay on asks for at most 6 things: itself, its style, icon and engraving, and two subsets of the typeface.', async () => {
   const asking = pending().map(async (scene) => {
