@@ -138,7 +138,7 @@ function sentenceOf(telling: Telling, who: string, action: string, facts: Facts)
       if (typeof facts.line === 'string') return takenBack(telling, who, facts);
       return facts.reason === 'expired' ? say`${who} ended it: it had expired.` : say`${who} cancelled it.`;
     case 'payment.expiry_moved':
-      return say`${who} moved its end to now.`;
+      return say`${who} let it expire now.`;
     case 'payment.pending':
     case 'payment.announcement_withdrawn':
       if (typeof facts.line === 'string') return takenBack(telling, who, facts);

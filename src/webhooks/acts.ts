@@ -122,7 +122,7 @@ function resendTakes(now: () => number): { what: Taken<Resend>; since: Taken<num
       },
       asks: {
         name: 'days',
-        label: phrase('From the last (days)'),
+        label: phrase('How many days back'),
         hint: phrase('1 to 30.'),
         initial: '1',
         attributes: { inputmode: 'numeric', class: 'short' },

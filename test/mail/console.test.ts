@@ -39,7 +39,7 @@ test('a letter that failed is shown on the payment and in the list, and is sent 
   assert.equal((await auditor.post('/mail/again', { letter: (await newest(harness))!.id })).status, 403);
   server.behave('take');
   const failed = await client.get('/mail?state=failed');
-  assert.match((await client.send(failed, {}, /Send again now/)).body, /The letter leaves now/);
+  assert.match((await client.send(failed, {}, /Send again now/)).body, /The letter is being sent/);
   const [{ letter }] = (await server.next()) as [Awaited<ReturnType<typeof server.next>>[0]];
   assert.ok(letter.text!.includes(id));
   await isNewest(harness, 'sent');

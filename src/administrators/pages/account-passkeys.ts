@@ -101,7 +101,7 @@ export async function removalPage(context: Context, faults = EMPTY): Promise<Sho
     path: '/account/passkeys/remove',
     button: say`Remove it`,
     faults,
-    lead: html`<p>${context.say.html`Once ${said(passkey.name)} is removed, you can no longer sign in with it.`}</p>`,
+    lead: html`<p>${context.say.html`Once “${said(passkey.name)}” is removed, you can no longer sign in with it.`}</p>`,
     inside: html`<input type="hidden" name="passkey" value="${passkey.id}">${currentPasswordField(context.say, faults)}`,
   });
 }

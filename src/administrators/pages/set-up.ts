@@ -49,8 +49,7 @@ export async function setUpForm(visit: Visit, form: URLSearchParams): Promise<Fa
   const administrator = await findBySetUpLink(visit.place.database, link, visit.now);
   if (!administrator) return show(nobody(visit), usedLink(visit));
   const faults = {
-    password: visit.tongue
-      .say`This page was older than your browser remembers. Enter your new password again`,
+    password: visit.tongue.say`This page was open for too long. Enter your new password again`,
   };
   return show(nobody(visit), { ...(await setUpPage(visit, administrator, link, faults, form)), status: 403 });
 }

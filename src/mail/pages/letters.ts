@@ -65,7 +65,7 @@ async function lettersPage(context: MailContext): Promise<Shown> {
   const payment = found && asOf(found, now);
   const canSend =
     payment?.status === 'pending' && customerEmail(payment) !== undefined && may(principal.role, 'decide');
-  const done = { link: say`The link is on its way to the customer.`, again: say`The letter leaves now.` };
+  const done = { link: say`The link is on its way to the customer.`, again: say`The letter is being sent.` };
   const said = done[query.get('sent') as keyof typeof done] as string | undefined;
   const other = failed ? say`All letters` : say`Only letters that failed`;
   const all = about === undefined ? say`There are no letters.` : say`There are no letters about this.`;
@@ -204,8 +204,8 @@ async function choicesPage(
 ${query.get('done') === 'letters' && notice(html`<p>${say`Saved.`}</p>`)}
 <form class="narrow" method="post" action="${address(CHOICES)}#errors" novalidate>${token}
 ${choice({ name: 'digest', legend: say`Digest of payments to review`, options: said(DIGESTS), chosen: sent.get('digest') ?? chosen.digest })}
-${field({ name: 'hour', label: say`From which hour of the day, if once a day (0 to 23)`, value: value('hour'), fault: faults.hour, attributes: number })}
-${field({ name: 'least', label: say`From how many payments`, value: value('least'), fault: faults.least, attributes: number })}
+${field({ name: 'hour', label: say`Hour of the daily digest (0 to 23)`, value: value('hour'), fault: faults.hour, attributes: number })}
+${field({ name: 'least', label: say`Send the digest only if so many payments wait`, value: value('least'), fault: faults.least, attributes: number })}
 ${choice({ name: 'alerts', legend: say`Alerts: history broken, backup old`, options: said(SWITCH), chosen: sent.get('alerts') ?? (chosen.alerts ? 'on' : 'off') })}
 <p class="actions"><button class="primary">${say`Save`}</button></p>
 </form>`;

@@ -20,7 +20,7 @@ export const LETTER_NAMES: Readonly<Record<LetterKind, string>> = {
   needs_attention: phrase('Payment to review'),
   link_requested: phrase('New link requested'),
   webhook_failing: phrase('Webhook fails'),
-  key_made: phrase('API key made'),
+  key_made: phrase('API key created'),
   queue_digest: phrase('Digest of the queue'),
   history_broken: phrase('History broken'),
   backup_old: phrase('Backup old'),

@@ -147,7 +147,7 @@ type Door = (visit: Visit, form: URLSearchParams) => FastifyReply | Promise<Fast
 /** A form without the cookie that came with its page: the browser was closed, or takes no cookies. */
 const signInAgain: Door = (visit, form) => {
   const told = visit.tongue
-    .say`This page was older than your browser remembers. Sign in again. If you see this twice, allow cookies for this site.`;
+    .say`This page was open for too long. Sign in again. If you see this twice, allow cookies for this site.`;
   return show(visit, signInPage(visit, { carried: carriedIn(form), told, status: 403 }));
 };
 

@@ -182,7 +182,7 @@ export function steps(
 
 /** The way to the page of the payment itself. */
 export const wayToPayment = (context: ReviewContext, { id }: Payment, carried: Carried): Html =>
-  html`<a href="${addressOfPayment(context, id, carried)}">${context.say`Its own page`}</a>`;
+  html`<a href="${addressOfPayment(context, id, carried)}">${context.say`Full page`}</a>`;
 
 function noteForm(
   { address, token, form, say }: ReviewContext,

@@ -109,7 +109,9 @@ export function sent(context: ReviewContext, payment: Payment): Html | null {
 /** What the customer was shown to do, as it stood then, besides the account and the reference. */
 function told({ say }: ReviewContext, instructions: Instructions): TermRow[] {
   if (instructions.kind === 'text')
-    return [[say`They were told`, html`<span class="words quoted" dir="auto">${instructions.text}</span>`]];
+    return [
+      [say`What they were told`, html`<span class="words quoted" dir="auto">${instructions.text}</span>`],
+    ];
   const { bic } = instructions.account;
   return [['BIC', bic && literal(bic)]];
 }
@@ -153,7 +155,7 @@ export function ordered(context: ReviewContext, payment: Payment): Html {
     [say`For`, description && html`<span class="words" dir="auto">${description}</span>`],
     ...own,
     [say`Their page`, page],
-    [say`Link ends`, moment(context, payment.expires_at)],
+    [say`Link expires`, moment(context, payment.expires_at)],
     [say`New link asked for`, payment.link_requested_at && moment(context, payment.link_requested_at)],
     [say`Leads back to`, webAddress(payment.return_url)],
     [say`When cancelled`, webAddress(payment.cancel_url)],

@@ -56,7 +56,7 @@ ${pairs([
   [say`Order`, payment.merchant_reference && said(payment.merchant_reference)],
   [say`Created`, moment(context, payment.created_at)],
   [say`Pay by`, html`<time datetime="${payment.pay_by}">${dayInWords(payment.pay_by, say)}</time>`],
-  [say`Link ends`, moment(context, payment.expires_at)],
+  [say`Link expires`, moment(context, payment.expires_at)],
 ])}
 <p>${say`Use this for money that arrived although the customer never said so, or after the payment had ended. The payment then waits for review.`}</p>`,
     path: `/payments/${payment.id}/record`,

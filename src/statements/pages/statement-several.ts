@@ -52,7 +52,7 @@ ${field({
 ${field({
   name: 'payment',
   label: say`Together they are the money of one payment`,
-  hint: say`Order number, payment number, transfer reference, e-mail address or customer.`,
+  hint: say`Order number, payment number, transfer reference, email address or customer.`,
   value: typed('payment'),
   fault: faults.payment,
 })}<p class="actions"><button class="secondary" name="act" value="together">${say`Match the ticked lines with it`}</button></p>

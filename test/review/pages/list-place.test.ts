@@ -39,7 +39,7 @@ test('A decision leads back to the page of the queue that one came from, with it
   assert.match(done.body, /Approved by you/);
 
   // By way of the payment's own page too.
-  const own = await who.ana.get(done.link('Its own page'));
+  const own = await who.ana.get(done.link('Full page'));
   assert.deepEqual(parametersOf(await who.ana.get(own.link('Back to the queue'))), kept);
   const claimed = await who.ana.send(own, {}, 'Claim');
   assert.match(claimed.url.pathname, /\/payments\/pay_/);
