@@ -27,6 +27,13 @@ export interface PaymentSubject {
   triesOut: boolean;
 }
 
+/** Whose page it is, as the frame shows it. */
+export const brandOf = (visit: CheckoutVisit, { payment, profile }: PaymentSubject) => ({
+  brand: payment.merchant_name,
+  colour: profile.colour,
+  logo: profile.particulars?.logo === undefined ? undefined : visit.address({ view: 'logo' }),
+});
+
 /** A way to pay whose form says that money will come, and not that it was paid. */
 export type Announced = Exclude<Method['type'], 'test_card'>;
 

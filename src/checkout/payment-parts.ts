@@ -13,7 +13,7 @@ import { facts } from '../web/markup/parts.ts';
 import { framedPage } from '../web/pages/framed-page.ts';
 import { problemPage } from '../web/pages/problem.ts';
 import type { SentPage } from '../web/pages/surface.ts';
-import { help, isLongAmount, type PaymentSubject } from './parts.ts';
+import { brandOf, help, isLongAmount, type PaymentSubject } from './parts.ts';
 import { takeBack } from './take-back.ts';
 import type { CheckoutVisit } from './visit.ts';
 
@@ -107,7 +107,6 @@ function suspendedPage(visit: CheckoutVisit, subject: PaymentSubject): string {
   const time = announced_at === null ? '' : words.moment(announced_at);
   return framedPage(visit, {
     heading: words.text(heading),
-    brand,
     test: mode === 'test',
     content: html`<h1>${words.html(heading)}</h1>
 <p>${
@@ -118,6 +117,6 @@ function suspendedPage(visit: CheckoutVisit, subject: PaymentSubject): string {
 ${facts([[words.html('fact.payment'), html`<code>${id}</code>`]])}
 <div class="exits">${takeBack(visit, subject)}</div>`,
     help: help(subject),
-    colour: subject.profile.colour,
+    ...brandOf(visit, subject),
   });
 }

@@ -2,6 +2,7 @@
 import type { Html } from '../lib/html.ts';
 import { qrPicture } from '../lib/qr-code.ts';
 import { formatTimestamp } from '../lib/time.ts';
+import { pictureOf } from '../merchants/logo.ts';
 import type { Instructions } from '../payments/methods/method.ts';
 import type { Payment } from '../payments/payment.ts';
 import { checkoutUrl, PAYMENT_PAGE } from '../payments/present.ts';
@@ -47,6 +48,7 @@ export class PaymentRoute implements PageRoute<Name> {
     if (!payment) return missingPayment(opened);
     const visit = inLanguageOf(payment, opened);
     const subject = subjectOf(this.#parts, payment, visit);
+    if (view === 'logo') return logoOf(subject) ?? missingPayment(visit);
     if (payment.status !== 'pending') {
       const due = await this.#due(payment);
       if (view !== 'code' || payment.status !== 'requires_review') {
@@ -94,6 +96,18 @@ function codeOf(payment: Payment, instructions: Instructions | null): SentPage |
   return text && { text, headers: { ...PICTURE, 'content-disposition': 'inline; filename="transfer.png"' } };
 }
 
+function logoOf({ profile }: PaymentSubject): SentPage | undefined {
+  const { logo } = profile.particulars ?? {};
+  if (logo === undefined) return undefined;
+  const { type, bytes } = pictureOf(logo);
+  return {
+    text: bytes,
+    headers: { 'content-type': type, 'cache-control': `private, max-age=${LOGO_KEPT_S}` },
+  };
+}
+
+/** A browser asks for a logo again after an hour. */
+const LOGO_KEPT_S = 3600;
 const PICTURE = { 'content-type': 'image/png' };
 
 /** The day to pay by as a file that a calendar takes. */

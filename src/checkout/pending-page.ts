@@ -13,7 +13,16 @@ import { CONTACT, type ContactName, fieldPart, knownContacts, type TypedPayment 
 import { hiddenToken, submitToken } from './form-guard.ts';
 import { aidsOf, instructionsMarkup, isAsked } from './instructions.ts';
 import { moneyKnown, moneySentences } from './money.ts';
-import { help, nameOfMethod, outTo, type PaymentSubject, paperAddress, payBy, wayOut } from './parts.ts';
+import {
+  brandOf,
+  help,
+  nameOfMethod,
+  outTo,
+  type PaymentSubject,
+  paperAddress,
+  payBy,
+  wayOut,
+} from './parts.ts';
 import { stub } from './stub.ts';
 import { takeBack } from './take-back.ts';
 import { trialButtons } from './trial-buttons.ts';
@@ -60,13 +69,12 @@ ${paperAddress(visit, payment)}
 </div>`;
   return framedPage(visit, {
     heading: words.text(title, { merchant }),
-    brand: merchant,
     test: payment.mode === 'test',
     amount: pending.amount,
     content,
     pair: 'whole',
     help: help(pending),
-    colour: pending.profile.colour,
+    ...brandOf(visit, pending),
     here: { method: asked.method, edit: asked.edit === CONTACT ? CONTACT : undefined },
     wrong: typed !== undefined,
   });
@@ -248,12 +256,11 @@ ${hiddenToken(subject.ring, payment, 'cancel')}
 </form>`;
   return framedPage(visit, {
     heading,
-    brand: merchant,
     test: payment.mode === 'test',
     amount,
     content,
     help: help(subject),
-    colour: subject.profile.colour,
+    ...brandOf(visit, subject),
     here: { view: 'cancel' },
   });
 }

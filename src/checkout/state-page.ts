@@ -10,6 +10,7 @@ import { aidsOf, instructionsMarkup } from './instructions.ts';
 import { type MoneyKnown, moneyKnown, moneySentences, type Way } from './money.ts';
 import {
   type Announced,
+  brandOf,
   help,
   nameOfMethod,
   outTo,
@@ -131,13 +132,12 @@ ${paperAddress(visit, payment)}
 </div>`;
   const framing = {
     heading: words.text(heading, text),
-    brand: merchant,
     test: payment.mode === 'test',
     amount,
     content,
     pair: isReturned ? 'void' : PAIRS[shown],
     help: help(subject),
-    colour: subject.profile.colour,
+    ...brandOf(visit, subject),
   };
   return { status, text: framedPage(visit, framing) };
 }

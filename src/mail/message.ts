@@ -1,6 +1,7 @@
 // A letter as it leaves, what carries it, and what an attempt comes to.
 import { harmlessText, isEmailAddress, textFault } from '../lib/text.ts';
 import { SECOND_MS } from '../lib/time.ts';
+import type { Picture } from '../merchants/logo.ts';
 
 /** After this an attempt is given up, wherever it is. */
 export const ATTEMPT_MS = 40 * SECOND_MS;
@@ -15,6 +16,8 @@ export interface Message {
   subject: string;
   html: string;
   text: string;
+  /** The picture that `html` calls `cid:logo`. */
+  logo: Picture | null;
   /** Where the reader's mail program posts to be sent no more of these (RFC 8058); null where that is not the custom. */
   unsubscribeUrl: string | null;
   /** Milliseconds since 1970. */

@@ -3,6 +3,7 @@ import { format } from 'node:util';
 import type { SendMailOptions } from 'nodemailer';
 import { harmlessText } from '../lib/text.ts';
 import { SECOND_MS } from '../lib/time.ts';
+import { LOGO_ID } from './letters/markup.ts';
 import {
   ATTEMPT_MS,
   type AttemptAnswer,
@@ -109,7 +110,7 @@ export class SmtpTransport implements MailTransport {
 
 /** The letter as the library takes it. Addresses are values, so that it parses none. */
 function optionsOf(message: Message, bounces: string | null): SendMailOptions {
-  const { id, from, to, replyTo, subject, html, text, unsubscribeUrl, at } = message;
+  const { id, from, to, replyTo, subject, html, text, logo, unsubscribeUrl, at } = message;
   return {
     messageId: `<${id}@${from.address.slice(from.address.lastIndexOf('@') + 1)}>`,
     date: new Date(at),
@@ -121,6 +122,9 @@ function optionsOf(message: Message, bounces: string | null): SendMailOptions {
     ...(replyTo !== null && isSendable(replyTo) && { replyTo: { name: '', address: replyTo } }),
     subject: headerText(subject),
     ...{ html, text },
+    ...(logo && {
+      attachments: [{ cid: LOGO_ID, content: logo.bytes, contentType: logo.type, filename: 'logo' }],
+    }),
     headers: {
       // RFC 3834: no program answers it.
       'Auto-Submitted': 'auto-generated',

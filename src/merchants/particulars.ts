@@ -23,6 +23,12 @@ export const particularsShape = {
     .describe('The postal address on receipts; lines as they are to be printed.')
     .meta({ check: '1 to 400 characters' }),
   tax_id: text(40).optional().describe('The tax number on receipts.').meta({ check: '1 to 40 characters' }),
+  logo: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('File with its logo, for checkout, receipts and letters; relative to this file.')
+    .meta({ check: 'a PNG or JPEG file of at most 16 KB' }),
   letters_off: z
     .array(z.string())
     .max(20)
@@ -37,6 +43,7 @@ export const particularsShape = {
     .describe('How many days before the day to pay by customers are reminded; never when left out.'),
 };
 const particularsSchema = z.object(particularsShape);
+/** `logo` is the picture itself here, as `logoFrom` returns it. */
 export type Particulars = z.output<typeof particularsSchema>;
 
 /** Particulars as a row keeps them; null if there are none. */

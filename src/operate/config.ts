@@ -4,6 +4,7 @@ import { isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { type Document, isMap, isNode, isScalar, LineCounter, parseDocument } from 'yaml';
+import { logoFrom } from '../merchants/logo.ts';
 import {
   DEVELOPMENT_KEY,
   KEY_PREFIX,
@@ -132,7 +133,7 @@ export function parseConfiguration(
   const beside = (path: string) => resolve(dirname(file), path);
   const configuration: Configuration = {
     ...settings,
-    merchants: merchantsOf(settings, fail),
+    merchants: merchantsOf(settings, fail, beside),
     endpoints: endpointsOf(settings, fail),
     written: { keys: writtenKeys(settings, place), place },
     rate_limits: { ...rate_limits, enabled: rate_limits.enabled ?? !development },
@@ -178,7 +179,7 @@ function positionOf(document: Document, path: readonly PropertyKey[]): number {
 }
 
 /** Merchants with their keys as digests, none twice. */
-function merchantsOf(settings: Settings, fail: Fail): MerchantWithKeys[] {
+function merchantsOf(settings: Settings, fail: Fail, beside: (path: string) => string): MerchantWithKeys[] {
   const seen = new Map<string, string>();
   const methods = settings.methods.map(({ id }) => id);
   for (const [m, one] of settings.merchants.entries()) {
@@ -194,7 +195,7 @@ function merchantsOf(settings: Settings, fail: Fail): MerchantWithKeys[] {
     name: one.name,
     ...{ website: one.website ?? null, support: one.support ?? null, triesOut: one.try_out },
     email: one.email ?? null,
-    particulars: particularsOf(one),
+    particulars: particularsOf(one, beside, (problem) => fail(['merchants', m, 'logo'], problem)),
     ...{ privacy_url: one.privacy_url, terms_url: one.terms_url, colour: one.colour },
     methods: one.methods ?? null,
     limits: one.rate_limits ?? {},
@@ -217,9 +218,19 @@ function merchantsOf(settings: Settings, fail: Fail): MerchantWithKeys[] {
   }));
 }
 
-function particularsOf(one: Settings['merchants'][number]): Particulars {
-  const { legal_name, address, tax_id, letters_off, remind_days } = one;
-  return { legal_name, address, tax_id, letters_off, remind_days };
+function particularsOf(
+  { legal_name, address, tax_id, logo, letters_off, remind_days }: Settings['merchants'][number],
+  beside: (path: string) => string,
+  fail: (problem: string) => ConfigurationError,
+): Particulars {
+  const said = { legal_name, address, tax_id, letters_off, remind_days };
+  if (logo === undefined) return said;
+  try {
+    return { ...said, logo: logoFrom(readFileSync(beside(logo))) };
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw fail(code === undefined ? message : `names a file that cannot be read (${code})`);
+  }
 }
 
 /** The keys of all merchants as they stand in the file. */

@@ -4,10 +4,12 @@ import { describe, test } from 'node:test';
 import type { ParsedMail } from 'mailparser';
 import type { Page } from 'playwright-core';
 import { receiptOf } from '../../src/checkout/receipt.ts';
+import { qrPicture } from '../../src/lib/qr-code.ts';
 import { CUSTOMER_LETTERS, type CustomerLetter } from '../../src/mail/letter.ts';
 import { customerLetter } from '../../src/mail/letters/customer.ts';
 import { type LetterContent, letterHtml, letterText } from '../../src/mail/letters/markup.ts';
 import * as staff from '../../src/mail/letters/staff.ts';
+import { logoFrom } from '../../src/merchants/logo.ts';
 import { asOf } from '../../src/payments/payment.ts';
 import { findPayment } from '../../src/payments/queries.ts';
 import { LANGUAGES, Languages } from '../../src/web/markup/languages.ts';
@@ -24,6 +26,7 @@ const BYTES_MAXIMUM = 60_000;
 const harness = sharedHarness('sqlite', { configuration: SHOP });
 const FIELDS = { description: LONG_TEXT, merchant_reference: 'ORDER-1001', customer: { name: 'Ada' } };
 const PARTICULARS = {
+  logo: logoFrom(qrPicture('https://corner.example')),
   legal_name: 'Corner Shop GmbH',
   address: 'Hauptstraße 1\n10115 Berlin',
   tax_id: 'DE123456789',

@@ -75,7 +75,7 @@ function forgedMessage(text: string, number: number): Message {
     ...{ heading: html`${text}`, paragraphs: [], notes: [], quotes: [{ from: html`From`, text }] },
   };
   return {
-    ...{ id: `ltr_${number}`, to: 'ada@example.com', replyTo: text, unsubscribeUrl: null, at: 0 },
+    ...{ id: `ltr_${number}`, to: 'ada@example.com', replyTo: text, logo: null, unsubscribeUrl: null, at: 0 },
     from: { name: text, address: 'pay@shop.example' },
     subject: content.subject,
     html: letterHtml(content),

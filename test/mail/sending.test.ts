@@ -111,7 +111,13 @@ describe('a server that does not take a letter', () => {
 
 describe('the conversation with the server', () => {
   const message = {
-    ...{ id: 'ltr_1', from: { name: 'Shop', address: 'pay@shop.example' }, to: 'ada@example.com', at: 0 },
+    ...{
+      id: 'ltr_1',
+      logo: null,
+      from: { name: 'Shop', address: 'pay@shop.example' },
+      to: 'ada@example.com',
+      at: 0,
+    },
     ...{ replyTo: null, unsubscribeUrl: null, subject: 'Hello', html: '<p>Hello</p>', text: 'Hello' },
   };
   const reached = (port: number, user: string | null = null, password: string | null = null) =>

@@ -9,6 +9,7 @@ import { phrase } from '../../lib/phrases.ts';
 import { isEmailAddress } from '../../lib/text.ts';
 import type { Clock } from '../../lib/time.ts';
 import type { Directory } from '../../merchants/directory.ts';
+import { pictureOf } from '../../merchants/logo.ts';
 import { findKey } from '../../merchants/queries.ts';
 import type { Offer } from '../../payments/methods/offer.ts';
 import { asOf, customerEmail, emailOf, type Payment } from '../../payments/payment.ts';
@@ -85,6 +86,7 @@ export function messageOf(
     subject: content.subject,
     html: letterHtml(content),
     text: letterText(content),
+    logo: content.logo === undefined ? null : pictureOf(content.logo),
     unsubscribeUrl: unsubscribe ?? null,
   };
 }

@@ -79,6 +79,7 @@ export function customerLetter(kind: CustomerLetter, subject: CustomerSubject): 
   return {
     language: words,
     brand: name,
+    logo: profile.particulars?.logo,
     amount,
     test: mode === 'test' ? words.html('test') : undefined,
     ...parts,

@@ -7,6 +7,8 @@ export interface LetterContent {
   language: Pick<Language, 'tag' | 'direction'>;
   /** Who writes: above all else. */
   brand: string;
+  /** The logo above that, as a data URI. The letter holds the picture, so that it is seen at once and nothing is fetched. */
+  logo?: string | undefined;
   subject: string;
   heading: Html;
   /** Set large. */
@@ -23,12 +25,15 @@ export interface LetterContent {
 }
 
 const FONT = `font-family:system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,sans-serif`;
+/** The Content-ID of the logo (RFC 2392). */
+export const LOGO_ID = 'logo';
 /** The styles of parts, in each of them: many programs read none elsewhere. */
 const CSS = {
   body: `margin:0;padding:0;background:#f4f3ef;color:#1b1d24;${FONT}`,
   paper: `padding:28px 24px 12px;background:#ffffff;border:1px solid #e4e2dc;border-radius:14px;font-size:16px;line-height:24px;color:#1b1d24;overflow-wrap:anywhere;${FONT}`,
   heading: 'margin:0 0 12px;font-size:22px;line-height:28px;font-weight:650',
   amount: 'font-size:36px;line-height:42px;font-weight:650;letter-spacing:-.02em',
+  logo: 'height:40px;width:auto;max-width:160px;padding:3px;border-radius:8px;background:#ffffff',
   muted: 'font-size:14px;line-height:20px;color:#5c606b',
   quote:
     'margin:0 0 16px;padding:2px 12px;border:0 solid #e4e2dc;border-inline-start-width:3px;white-space:pre-wrap',
@@ -92,6 +97,7 @@ function parts(content: LetterContent): Html {
   const {
     language,
     brand,
+    logo,
     heading,
     amount,
     test,
@@ -106,7 +112,10 @@ function parts(content: LetterContent): Html {
     html`<p class="${name}" dir="${direction}" style="margin:0 0 16px;${alignment(direction)};${style}">${text}</p>\n`;
   const small = (text: Html | string, style = '') => line(text, `${CSS.muted};${style}`, 'muted');
   const url = button && safeUrl(button.url);
-  return html`${line(html`<bdi>${unlinked(brand)}</bdi>`, 'font-weight:600')}${test && line(test, 'font-weight:600')}
+  return html`${
+    logo !== undefined &&
+    html`<p dir="${direction}" style="margin:0 0 12px;${alignment(direction)}"><img src="cid:${LOGO_ID}" alt="" height="40" style="${CSS.logo}"></p>\n`
+  }${line(html`<bdi>${unlinked(brand)}</bdi>`, 'font-weight:600')}${test && line(test, 'font-weight:600')}
 <h1 class="ink" dir="${direction}" style="${CSS.heading};${alignment(direction)}">${heading}</h1>
 ${amount !== undefined && line(html`<bdi>${amount}</bdi>`, CSS.amount)}${paragraphs.map((one) => line(one))}${quotes.map(
   ({ from, text }) =>

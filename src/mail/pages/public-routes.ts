@@ -10,6 +10,7 @@ import { framedPage } from '../../web/pages/framed-page.ts';
 import type { PageAnswer, PageRoute } from '../../web/pages/surface.ts';
 import { choicesOf, keepChoices } from '../choices.ts';
 import { DEV_MAIL_PATH, type DevMail } from '../dev-mail.ts';
+import { LOGO_ID } from '../letters/markup.ts';
 import { PRODUCT } from '../letters/staff.ts';
 import type { Message } from '../message.ts';
 import { UNSUBSCRIBE_PATH, unsubscriber } from '../unsubscribe.ts';
@@ -45,9 +46,10 @@ class MailboxRoute implements PageRoute<Name> {
     const letter = this.#dev.kept.find(({ id }) => id === view);
     // A letter has its styles in itself, as mail programs want it.
     const policy = {
-      'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+      'content-security-policy':
+        "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'",
     };
-    if (letter && typed === 'html') return { text: letter.html, headers: policy };
+    if (letter && typed === 'html') return { text: withLogo(letter), headers: policy };
     const heading = letter ? letter.subject : 'Mail';
     const content = letter
       ? html`<p lang="en"><a class="plain" href="${this.#path}">All letters</a></p>
@@ -71,6 +73,10 @@ ${
     return html`<li>${link}<br><span lang="en">to <bdi>${to}</bdi>, ${words.moment(at)}</span></li>\n`;
   }
 }
+
+/** As mail programs show it, which have the picture beside the text. */
+const withLogo = ({ html, logo }: Message) =>
+  logo ? html.replace(`cid:${LOGO_ID}`, `data:${logo.type};base64,${logo.bytes.toString('base64')}`) : html;
 
 const head = ({ from, to, at, id, unsubscribeUrl }: Message, { words }: CheckoutVisit): TermPair[] => [
   [html`From`, html`${from.name} <span dir="ltr">&lt;${from.address}&gt;</span>`],

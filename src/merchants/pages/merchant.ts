@@ -9,6 +9,7 @@ import { type Html, html } from '../../lib/html.ts';
 import { DAY_MS } from '../../lib/time.ts';
 import { type ActiveOrNot, MERCHANT_ACTS } from '../acts.ts';
 import { keysAtWork } from '../list-keys.ts';
+import { pictureOf } from '../logo.ts';
 import {
   changesOf,
   type MerchantLimits,
@@ -63,7 +64,7 @@ export async function merchantPage(context: MerchantContext): Promise<Outcome> {
   const { merchant, stored, isSuspended, isKnown } = await found(context);
   const { address, principal, database, directory, keyUses, now, say } = context;
   const { id, name, website, support, limits } = merchant;
-  const { legal_name, address: postal, tax_id, letters_off, remind_days } = merchant.particulars ?? {};
+  const { legal_name, address: postal, tax_id, logo, letters_off, remind_days } = merchant.particulars ?? {};
   const email = merchant.email ?? stored?.email;
   const changes = changesOf(stored);
   const names = await namesOf(database, [...new Set(changes.map(({ by }) => by))]);
@@ -97,6 +98,7 @@ ${rows([
   [say`Legal name`, legal_name && said(legal_name)],
   [say`Address`, postal && html`<span class="words" dir="auto">${postal}</span>`],
   [say`Tax number`, tax_id && literal(tax_id)],
+  [say`Logo`, logo && literal(`${pictureOf(logo).type}, ${pictureOf(logo).bytes.length} B`)],
   [say`Letters that are off`, letters_off?.length ? literal(letters_off.join(', ')) : null],
   [say`Reminds customers`, remind_days && say.count(remind_days, '{n} day before', '{n} days before')],
   [say`Since`, since],

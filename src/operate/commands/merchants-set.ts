@@ -1,12 +1,22 @@
 // counterfoil merchants set: what a merchant of the store says of itself on receipts and in letters, and which letters it wants.
+import { readFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError } from 'commander';
+import { logoFrom } from '../../merchants/logo.ts';
 import { setParticulars } from '../../merchants/set-particulars.ts';
 import { merchantSchema } from '../settings/merchants.ts';
 import { existingMerchant, loadDirectory } from './merchant-names.ts';
 import { OPERATOR, type Store, type StoreOptions } from './store.ts';
 import { Failure } from './terminal.ts';
 
-type Name = 'legal_name' | 'address' | 'tax_id' | 'support' | 'email' | 'letters_off' | 'remind_days';
+type Name =
+  | 'legal_name'
+  | 'address'
+  | 'tax_id'
+  | 'logo'
+  | 'support'
+  | 'email'
+  | 'letters_off'
+  | 'remind_days';
 type Value = string | number | readonly string[];
 
 /** Each option with how its text is read. */
@@ -19,6 +29,7 @@ const OPTIONS: readonly [name: Name, flags: string, about: string, read?: (text:
     (text) => text.replaceAll('\\n', '\n'),
   ],
   ['tax_id', '--tax-id <number>', 'its tax number on receipts'],
+  ['logo', '--logo <file>', 'its logo, a PNG or JPEG file of at most 16 KB', logoIn],
   ['support', '--support <contact>', 'where customers get help: an e-mail address, a phone number or a URL'],
   ['email', '--email <address>', 'where letters to the merchant go'],
   [
@@ -34,6 +45,18 @@ const OPTIONS: readonly [name: Name, flags: string, about: string, read?: (text:
     Number,
   ],
 ];
+
+/** The logo in a file. Throws `InvalidArgumentError`. */
+function logoIn(file: string): string {
+  try {
+    return logoFrom(readFileSync(file));
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new InvalidArgumentError(
+      code === undefined ? `It ${message}.` : `The file cannot be read (${code}).`,
+    );
+  }
+}
 
 const NAMES = OPTIONS.map(([name]) => name);
 

@@ -13,6 +13,8 @@ interface Framed<Name extends string = never> {
   heading: string;
   /** The name at the top; the site's own if undefined. */
   brand?: string | undefined;
+  /** The address of the logo beside that name; its first letter stands there if undefined. */
+  logo?: string | undefined;
   test?: boolean;
   /** For the title and previews of links: the amount, which tells one payment's page from another's. */
   amount?: string;
@@ -51,7 +53,7 @@ export function framedPage<Name extends string>(visit: PageVisit<Name>, parts: F
     preview: amount === undefined ? undefined : { title: named, description: amount, image },
     skip: parts.skip ?? words.html(site.words.skip),
     header: html`${test && html`<p class="trial-strip">${words.html('test')}</p>`}
-<div class="bar">${brand !== undefined && merchantMarkup(brand)}${again && languages(visit, again)}</div>`,
+<div class="bar">${brand !== undefined && merchantMarkup(brand, parts.logo)}${again && languages(visit, again)}</div>`,
     content,
     wide,
     looks: {
@@ -63,8 +65,12 @@ export function framedPage<Name extends string>(visit: PageVisit<Name>, parts: F
   });
 }
 
-const merchantMarkup = (name: string) => html`<p class="merchant">
-<span class="monogram" aria-hidden="true">${initialOf(name)}</span><bdi>${name}</bdi></p>
+const merchantMarkup = (name: string, logo: string | undefined) => html`<p class="merchant">
+${
+  logo === undefined
+    ? html`<span class="monogram" aria-hidden="true">${initialOf(name)}</span>`
+    : html`<img class="logo" src="${logo}" alt="">`
+}<bdi>${name}</bdi></p>
 `;
 
 /** The first letter or figure of a name, as its sign. */

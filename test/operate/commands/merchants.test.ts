@@ -2,15 +2,18 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { before, describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { newSecret } from '../../../src/lib/secrets.ts';
 import { Directory } from '../../../src/merchants/directory.ts';
+import { logoFrom } from '../../../src/merchants/logo.ts';
 import { DEVELOPMENT_KEY, keyDigest, keyId } from '../../../src/merchants/merchant.ts';
 import { findKey } from '../../../src/merchants/queries.ts';
-import { run } from '../../support/command.ts';
+import { COMMAND, run } from '../../support/command.ts';
 import { EXPIRED_KEY, KEY, OTHER_KEY, sharedHarness, writeConfiguration } from '../../support/harness.ts';
 import { addMerchant } from '../../support/store-merchant.ts';
 import { becomes } from '../../support/waiting.ts';
 
+const LOGO = fileURLToPath(new URL('../../../src/web/markup/touch-icon.png', import.meta.url));
 const MOVING_KEY = newSecret('cfk_test_');
 const MOVING = `  # Moves into the store
   - id: mer_moving
@@ -66,7 +69,14 @@ describe('merchants', () => {
   });
 
   test('set says what receipts and letters have, --unset takes it away, and what does not fit is refused', async () => {
-    const said = { legal_name: 'Corner GmbH', address: '1 High St\nTown', tax_id: 'DE 123', remind_days: 2 };
+    const logo = logoFrom(readFileSync(LOGO));
+    const said = {
+      legal_name: 'Corner GmbH',
+      address: '1 High St\nTown',
+      tax_id: 'DE 123',
+      logo,
+      remind_days: 2,
+    };
     const done = await merchants(
       ...[
         'set',
@@ -77,6 +87,8 @@ describe('merchants', () => {
         '1 High St\\nTown',
         '--tax-id',
         'DE 123',
+        '--logo',
+        LOGO,
       ],
       ...['--remind-days', '2', '--support', 'help@corner.example', '--letters-off', 'receipt, key_made'],
     );
@@ -94,6 +106,8 @@ describe('merchants', () => {
     assert.equal(profile().support, null);
     for (const [options, code, words] of [
       [['--tax-id', 'x'.repeat(41)], 2, /tax-id/],
+      [['--logo', 'nothing.png'], 2, /cannot be read \(ENOENT\)/],
+      [['--logo', COMMAND], 2, /must be a PNG or JPEG picture/],
       [['--letters-off', 'gossip'], 2, /letters-off/],
       [['--remind-days', '31'], 2, /remind-days/],
       [['--email', 'nobody'], 2, /e-mail address/],
