@@ -65,7 +65,7 @@ export const TABLE: readonly Row[] = [
     stand: 'all',
     why: 'every scene in a browser, in each language, width and light; `npm test` looks at one of each kind (kinds.browser)',
     files: [
-      'checkout/browser',
+      'checkout/{browser,receipt.browser}',
       'merchants/registration/browser',
       'operate/pages/{browser,gallery.browser,whole.browser}',
       'statements/pages/{morning,statement-lines}.browser',

@@ -42,7 +42,7 @@ const CSS = {
   link: 'color:#2a47b0;word-break:break-all',
   facts: 'margin:0 0 16px;border-collapse:collapse;font-size:16px;line-height:24px',
   cell: 'padding:8px 0;border-bottom:1px solid #e4e2dc;vertical-align:top',
-  term: 'padding-inline-end:16px;width:38%;font-weight:400;color:#5c606b',
+  term: 'padding-inline-end:16px;width:38%;overflow-wrap:normal;font-weight:400;color:#5c606b',
   value: 'white-space:pre-line',
 } as const;
 /** Attributes of a table that lays out. */
@@ -123,7 +123,7 @@ ${amount !== undefined && line(html`<bdi>${amount}</bdi>`, CSS.amount)}${paragra
 )}${facts.length > 0 && factTable(facts, direction)}${
   url !== undefined &&
   html`${line(html`<a class="button" href="${url}" style="${CSS.button}">${button!.label}</a>`, 'margin-top:8px')}${small(
-    html`${button!.hint} <a class="link" dir="ltr" href="${url}" style="${CSS.link}">${url}</a>`,
+    html`${button!.hint}<br><a class="link" dir="ltr" href="${url}" style="${CSS.link}">${url}</a>`,
   )}`
 }${notes.map((one) => small(one))}`;
 }
