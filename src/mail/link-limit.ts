@@ -1,4 +1,4 @@
-// How often links are sent by hand or by a server: few enough that the service is of no use for writing to strangers.
+// How many letters leave and how often links are sent: few enough that the service is of no use for writing to strangers.
 
 import { OperationalError } from '../lib/errors.ts';
 import { phrase } from '../lib/phrases.ts';
@@ -6,8 +6,17 @@ import { type Clock, HOUR_MS } from '../lib/time.ts';
 import { customerEmail, type Payment } from '../payments/payment.ts';
 import { Throttle, wholeSeconds } from '../web/throttle.ts';
 
+/** Maximum number of letters in an hour, to one address and for one merchant. Further letters wait. */
+const LETTERS = { address: 20, merchant: 2000 };
 /** Links in an hour, by each node: of one payment, to one address, and of one merchant. */
 const AN_HOUR = { payment: 3, address: 10, merchant: 500 };
+
+/** Counts letters that leave, of whomever `merchant` names. */
+export const letterLimit = (clock: Clock): Throttle<{ to: string; merchant: string }> =>
+  new Throttle(clock, HOUR_MS, [
+    { nameOf: ({ to }) => to.toLowerCase(), maximum: LETTERS.address },
+    { nameOf: ({ merchant }) => merchant, maximum: LETTERS.merchant },
+  ]);
 
 /** Returns the function that counts a link that is sent. It throws `rate_limited` for one too many. */
 export function linkLimit(clock: Clock): (payment: Payment) => void {

@@ -15,11 +15,11 @@ import { randomId } from '../lib/ids.ts';
 import { type Logger, Outage } from '../lib/log.ts';
 import { phrase } from '../lib/phrases.ts';
 import { Rounds } from '../lib/rounds.ts';
-import { type Clock, HOUR_MS, MINUTE_MS, monotonicMs, SECOND_MS } from '../lib/time.ts';
+import { type Clock, MINUTE_MS, monotonicMs, SECOND_MS } from '../lib/time.ts';
 import type { Directory } from '../merchants/directory.ts';
 import { type Database, DatabaseError } from '../store/database.ts';
-import { Throttle } from '../web/throttle.ts';
 import { isCustomerLetter, LETTERS_KEPT_MS, type Letter, TRIED_MS, waitAfter } from './letter.ts';
+import { letterLimit } from './link-limit.ts';
 import type { AttemptAnswer, MailTransport, Message } from './message.ts';
 import { type News, readNews } from './news.ts';
 import {
@@ -47,8 +47,6 @@ const GIVEN_UP_MS = 3 * SECOND_MS;
 const PASSED_OVER = 1000;
 /** After a server that is away, the next attempt waits a second, then twice as long each time, at most five minutes. */
 const AWAY_MAXIMUM_MS = 5 * MINUTE_MS;
-/** Maximum number of letters in an hour, to one address and for one merchant. Further letters wait. */
-const AN_HOUR = { address: 20, merchant: 2000 };
 
 /** A letter's words, or why it is not to leave. */
 export type Composed = Message | { withdrawn: string };
@@ -69,7 +67,7 @@ export class MailWorker {
   readonly #node = randomId('node_');
   readonly #rounds = new Rounds(() => this.#look(), LOOK_EVERY_MS);
   readonly #outage = new Outage();
-  readonly #perHour: Throttle<{ to: string; merchant: string }>;
+  readonly #perHour: ReturnType<typeof letterLimit>;
   #leaseEnds = Number.NEGATIVE_INFINITY;
   #hasBegun = false;
   #hasEnded = false;
@@ -84,10 +82,7 @@ export class MailWorker {
 
   constructor(parts: MailParts) {
     this.#parts = parts;
-    this.#perHour = new Throttle(parts.clock, HOUR_MS, [
-      { nameOf: ({ to }) => to.toLowerCase(), maximum: AN_HOUR.address },
-      { nameOf: ({ merchant }) => merchant, maximum: AN_HOUR.merchant },
-    ]);
+    this.#perHour = letterLimit(parts.clock);
   }
 
   start(): void {

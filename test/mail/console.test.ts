@@ -75,6 +75,11 @@ test('which letters an administrator gets is theirs to choose', async () => {
     'select letters from administrators where letters is not null',
   );
   assert.deepEqual(JSON.parse(rows[0]!.letters), { digest: 'hour', hour: 7, least: 3, alerts: false });
+  await harness.stop();
+  await harness.start();
+  const { forms } = await client.get('/account/letters');
+  const { hour, least } = forms.find(({ fields }) => fields.includes('hour'))!.values;
+  assert.deepEqual([hour, least], ['7', '3'], 'the choice outlives the process');
   await harness.verify();
 });
 

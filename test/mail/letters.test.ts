@@ -2,16 +2,18 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { html } from '../../src/lib/html.ts';
-import { DAY_MS, HOUR_MS } from '../../src/lib/time.ts';
+import { DAY_MS, dateIn, HOUR_MS } from '../../src/lib/time.ts';
 import { letterHtml, letterText } from '../../src/mail/letters/markup.ts';
-import { linkLimit } from '../../src/mail/link-limit.ts';
+import { letterLimit, linkLimit } from '../../src/mail/link-limit.ts';
 import { isSendable, type Message } from '../../src/mail/message.ts';
 import { listLetters } from '../../src/mail/queries.ts';
 import { SmtpTransport } from '../../src/mail/smtp.ts';
 import { setParticulars } from '../../src/merchants/set-particulars.ts';
 import type { Payment } from '../../src/payments/payment.ts';
+import { open as openPage, send, TYPED } from '../support/customer.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { startMailServer } from '../support/mail-server.ts';
+import { createAt, SHOP } from '../support/shop.ts';
 import { addMerchant } from '../support/store-merchant.ts';
 import { eventually } from '../support/waiting.ts';
 
@@ -19,6 +21,8 @@ const lettersOf = (harness: Harness) => listLetters(harness.service.database, {}
 const post = (harness: Harness, path: string, key?: string) =>
   harness.request(path, { method: 'POST', ...(key && { key }) });
 const CUSTOMER = { customer: { email: 'ada@example.com' } };
+
+const SERVER = { host: '127.0.0.1', tls: 'none', user: null, password: null, bounces: null } as const;
 
 const STARTS = ['Corner', 'Ünï', '商店', 'متجر', ''];
 const FORGERIES = [
@@ -37,14 +41,7 @@ const ENDS = ['', ' Ltd', '\r', '\u202e', '"'];
 
 test('200 names, descriptions and references forge no header, recipient or sender', async () => {
   await using server = await startMailServer();
-  const transport = new SmtpTransport({
-    host: '127.0.0.1',
-    port: server.port,
-    tls: 'none',
-    user: null,
-    password: null,
-    bounces: null,
-  });
+  const transport = new SmtpTransport({ ...SERVER, port: server.port });
   const texts = STARTS.flatMap((start) =>
     FORGERIES.flatMap((forged) => ENDS.map((end) => start + forged + end)),
   );
@@ -83,7 +80,9 @@ function forgedMessage(text: string, number: number): Message {
   };
 }
 
-test('no crafted address reaches the library', () => {
+test('no crafted address reaches the library, and the attempt fails without a connection', async () => {
+  await using server = await startMailServer();
+  const transport = new SmtpTransport({ ...SERVER, port: server.port });
   for (const address of [
     ...FORGERIES,
     'ada@example.com\r\nRCPT TO:<x@y.example>',
@@ -93,8 +92,11 @@ test('no crafted address reaches the library', () => {
     `${'a'.repeat(65)}@example.com`,
     '@example.com',
     'undisclosed: ;',
-  ])
+  ]) {
     assert.equal(isSendable(address), false, JSON.stringify(address));
+    assert.equal((await transport.send({ ...forgedMessage('', 0), to: address })).is, 'failed');
+  }
+  assert.equal(server.connections, 0);
 });
 
 describe('who is written to, and when', () => {
@@ -143,6 +145,21 @@ describe('who is written to, and when', () => {
     await eventually(async () => (await waits()).length === 0);
   });
 
+  test('2,000 letters an hour leave for a merchant, and to an address 20, whoever they are from', () => {
+    let now = 0;
+    const limit = letterLimit({ now: () => now });
+    const letter = (to: number, merchant: string) => ({ to: `a${to}@example.com`, merchant });
+    for (let to = 0; to < 2000; to++) {
+      assert.equal(limit.waitMs(letter(to, 'mer_a')), 0);
+      limit.count(letter(to, 'mer_a'));
+    }
+    assert.equal(limit.waitMs(letter(2000, 'mer_a')), HOUR_MS);
+    for (let i = 1; i < 20; i++) limit.count(letter(0, `mer_${i}`));
+    assert.deepEqual([limit.waitMs(letter(0, 'mer_c')), limit.waitMs(letter(1, 'mer_c'))], [HOUR_MS, 0]);
+    now = HOUR_MS;
+    assert.equal(limit.waitMs(letter(2000, 'mer_a')), 0);
+  });
+
   test('a merchant has 500 links an hour sent, to whomever', () => {
     const limit = linkLimit({ now: () => 0 });
     const payment = (id: number, merchant_id: string) =>
@@ -168,7 +185,7 @@ describe('who is written to, and when', () => {
     );
   });
 
-  test('one reminder before the day to pay by: not on the day it was made, nor to who has paid', async () => {
+  test('one reminder, three days before the day that the page says, in the time zone, also after restarts, and none to who has paid', async () => {
     await using server = await startMailServer();
     await using harness = await startHarness('sqlite', {
       configuration: `${server.configuration}time_zone: Asia/Tokyo\n`,
@@ -181,24 +198,48 @@ describe('who is written to, and when', () => {
     // Noon in Tokyo: reminders leave from 9 o'clock on.
     harness.clock.advance(DAY_MS - (harness.clock.now() % DAY_MS) + 3 * HOUR_MS);
     const open = await harness.create(CUSTOMER, { key });
+    const page = (await openPage(harness, open.id)).body;
     const paid = await harness.create({ customer: { email: 'ben@example.com' } }, { key });
     await post(harness, `/v1/test/payments/${paid.id}/submit`, key);
     await server.next(); // its details were received
     const reminders = () => server.taken.filter(({ letter }) => /: pay /.test(letter.subject!));
-    const days: string[] = [];
     for (let day = 0; day < 8; day++) {
-      const before = reminders().length;
       harness.clock.advance(DAY_MS);
+      if (day % 3 === 1) {
+        await harness.stop();
+        await harness.start();
+      }
       // The worker's look at the clock has ended when a letter of the same moment has left.
       const other = await harness.create({ customer: { email: 'cleo@example.com' }, expires_in: 15_000_000 });
       await post(harness, `/v1/payments/${other.id}/send_link`);
-      const sent = server.taken.length;
-      await eventually(() => server.taken.length > sent);
-      if (reminders().length > before) days.push(String(day));
+      await eventually(() => server.taken.some(({ letter }) => letter.text!.includes(other.id)));
     }
     assert.equal(reminders().length, 1);
     assert.deepEqual(reminders()[0]!.to, ['ada@example.com']);
-    assert.ok(reminders()[0]!.letter.text!.includes(open.id));
+    const { letter } = reminders()[0]!;
+    assert.ok(letter.text!.includes(open.id));
+    const [, day] = / by (\w+ \d+, \d+)$/.exec(letter.subject!)!;
+    assert.ok(page.includes(day!), 'the page says the same day');
+    assert.equal(
+      dateIn('Asia/Tokyo', letter.date!.getTime() + 3 * DAY_MS),
+      dateIn('UTC', Date.parse(`${day} UTC`)),
+    );
+    assert.ok(letter.date!.getTime() - Date.parse(open.created_at) >= DAY_MS, 'not on the day it was made');
+  });
+
+  test('a letter is in the language of the payment, else in that of the form, else in English', async () => {
+    await using server = await startMailServer();
+    await using harness = await startHarness('sqlite', { configuration: SHOP + server.configuration });
+    for (const [locale, form, subject] of [
+      ['ja', 'de', /内容を受け取りました/],
+      [undefined, 'de', /Angaben/],
+      [undefined, 'en', /details received/],
+    ] as const) {
+      const { id } = await createAt(harness, 'details', { locale });
+      await send(await openPage(harness, id, { lang: form }), TYPED.details);
+      const [{ letter }] = (await server.next()) as [Awaited<ReturnType<typeof server.next>>[0]];
+      assert.match(letter.subject!, subject);
+    }
   });
 
   test('a payment that is created for an expired reference tells its customer of the new link', async () => {

@@ -17,7 +17,8 @@ const WORKER_LOOKS_MS = 600;
 
 /** Does what a customer, a reviewer or the clock would do with a test payment. */
 const act = async (harness: Harness, id: string, trial: string) => {
-  const path = trial === 'send_link' ? `/v1/payments/${id}/send_link` : `/v1/test/payments/${id}/${trial}`;
+  const isTrial = trial !== 'send_link' && trial !== 'cancel';
+  const path = `/v1/${isTrial ? 'test/' : ''}payments/${id}/${trial}`;
   const answer = await harness.request(path, { method: 'POST' });
   assert.equal(answer.status, 200, answer.text);
   return answer;
@@ -46,6 +47,7 @@ describe('letters of payments', () => {
       ['submit', 'reject'],
       [/details received/, /not accepted/],
     ],
+    [['cancel'], [/payment of .* cancelled/]],
   ];
   for (const [acts, subjects] of LIVES)
     test(`after ${acts.join(', ')} its customer has ${subjects.length} letters`, async () => {

@@ -112,10 +112,11 @@ function parts(content: LetterContent): Html {
     html`<p class="${name}" dir="${direction}" style="margin:0 0 16px;${alignment(direction)};${style}">${text}</p>\n`;
   const small = (text: Html | string, style = '') => line(text, `${CSS.muted};${style}`, 'muted');
   const url = button && safeUrl(button.url);
-  return html`${
-    logo !== undefined &&
-    html`<p dir="${direction}" style="margin:0 0 12px;${alignment(direction)}"><img src="cid:${LOGO_ID}" alt="" height="40" style="${CSS.logo}"></p>\n`
-  }${line(html`<bdi>${unlinked(brand)}</bdi>`, 'font-weight:600')}${test && line(test, 'font-weight:600')}
+  const picture =
+    logo !== undefined && html`<img src="cid:${LOGO_ID}" alt="" height="40" style="${CSS.logo}">`;
+  return html`${picture && line(picture, 'margin-bottom:12px')}${line(html`<bdi>${unlinked(brand)}</bdi>`, 'font-weight:600')}${
+    test && line(test, 'font-weight:600')
+  }
 <h1 class="ink" dir="${direction}" style="${CSS.heading};${alignment(direction)}">${heading}</h1>
 ${amount !== undefined && line(html`<bdi>${amount}</bdi>`, CSS.amount)}${paragraphs.map((one) => line(one))}${quotes.map(
   ({ from, text }) =>
