@@ -27,7 +27,7 @@ export interface MailServer {
 }
 
 const CONNECTION_MS = 10 * SECOND_MS;
-/** A server that looks through a letter before it takes it is silent for a while. If given up then, the letter would come twice. */
+/** Servers make strangers wait for their greeting, and look through a letter before they take it: if given up then, it would come twice. */
 const SILENCE_MS = 30 * SECOND_MS;
 const WORDS_MAXIMUM = 500;
 
@@ -101,7 +101,7 @@ export class SmtpTransport implements MailTransport {
         ignoreTLS: tls === 'none',
       },
       ...(user !== null && { auth: { user, pass: password ?? '' } }),
-      ...{ connectionTimeout: CONNECTION_MS, greetingTimeout: CONNECTION_MS, socketTimeout: SILENCE_MS },
+      ...{ connectionTimeout: CONNECTION_MS, greetingTimeout: SILENCE_MS, socketTimeout: SILENCE_MS },
       ...{ disableFileAccess: true, disableUrlAccess: true },
       ...(trace && { logger: tracer(trace), debug: true }),
     });

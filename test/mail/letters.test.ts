@@ -5,7 +5,7 @@ import { html } from '../../src/lib/html.ts';
 import { DAY_MS, dateIn, HOUR_MS } from '../../src/lib/time.ts';
 import { letterHtml, letterText } from '../../src/mail/letters/markup.ts';
 import { letterLimit, linkLimit } from '../../src/mail/link-limit.ts';
-import { isSendable, type Message } from '../../src/mail/message.ts';
+import { type AttemptAnswer, isSendable, type Message } from '../../src/mail/message.ts';
 import { listLetters } from '../../src/mail/queries.ts';
 import { SmtpTransport } from '../../src/mail/smtp.ts';
 import { setParticulars } from '../../src/merchants/set-particulars.ts';
@@ -46,8 +46,14 @@ test('200 names, descriptions and references forge no header, recipient or sende
     FORGERIES.flatMap((forged) => ENDS.map((end) => start + forged + end)),
   );
   assert.ok(texts.length >= 200);
-  // Together: the server greets each connection only after a tenth of a second.
-  const answers = await Promise.all(texts.map((text, i) => transport.send(forgedMessage(text, i))));
+  // Some at a time: the server greets each connection only after a tenth of a second.
+  const answers: AttemptAnswer[] = [];
+  for (let i = 0; i < texts.length; i += 25)
+    answers.push(
+      ...(await Promise.all(
+        texts.slice(i, i + 25).map((text, j) => transport.send(forgedMessage(text, i + j))),
+      )),
+    );
   assert.deepEqual(new Set(answers.map(({ is }) => is)), new Set(['sent']));
   assert.equal(server.taken.length, texts.length);
   for (const { letter, from, to, raw } of server.taken) {
