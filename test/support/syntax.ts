@@ -13,6 +13,8 @@ import {
 } from 'typescript/unstable/ast';
 import { API } from 'typescript/unstable/sync';
 
+/** What has a project of its own is not compiled with the rest: its dependencies are not installed here. */
+const PROJECTS = ['tsconfig.json', 'packages/vendure/tsconfig.json'];
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /** A function with a body. `lines` counts from the line of its name to that of its closing brace. */
@@ -26,8 +28,12 @@ export interface FunctionSize {
 export function withSyntax<T>(use: (syntaxOf: (file: string) => SourceFile) => T): T {
   const api = new API({ cwd: root });
   try {
-    const project = api.updateSnapshot({ openProject: `${root}tsconfig.json` }).getProjects()[0]!;
-    return use((file) => project.program.getSourceFile(`${root}${file}`)!);
+    const projects = api.updateSnapshot({ openProjects: PROJECTS.map((path) => root + path) }).getProjects();
+    const sourceOf = (file: string) =>
+      projects
+        .map(({ program }) => program.getSourceFile(`${root}${file}`))
+        .find((one) => one !== undefined)!;
+    return use(sourceOf);
   } finally {
     api.close();
   }
