@@ -1,35 +1,46 @@
-// The shop of examples/shop, run as it stands: bought, paid at checkout, approved by a person, shipped.
+// The shop of examples/shop, run as it stands with the client as npm has it: bought, paid at checkout, approved by a person, shipped.
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { Counterfoil } from '../../packages/client/src/index.ts';
 import { paymentRequestSchema } from '../../src/payments/request.ts';
 import { addPerson, post } from '../support/admin.ts';
-import { ROOT } from '../support/command.ts';
+import { ROOT, type Running, start } from '../support/command.ts';
 import { load, send, TYPED } from '../support/customer.ts';
 import { freePort } from '../support/free-ports.ts';
 import { type Harness, KEY, startHarness } from '../support/harness.ts';
 
 describe('the shop of examples/shop', () => {
   let harness: Harness;
-  let shop: ChildProcess;
+  let folder: string;
+  let shop: Running;
   let origin: string;
 
   before(async () => {
     harness = await startHarness('sqlite');
-    origin = `http://127.0.0.1:${await freePort()}`;
-    const env = { ...process.env, COUNTERFOIL_URL: harness.origin, COUNTERFOIL_KEY: KEY, SHOP_URL: origin };
-    shop = spawn(process.execPath, [join(ROOT, 'examples/shop/shop.js')], {
-      env,
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    await once(shop.stdout!, 'data'); // it listens
+    folder = mkdtempSync(join(tmpdir(), 'counterfoil-example-'));
+    cpSync(join(ROOT, 'examples/shop/shop.js'), join(folder, 'shop.mjs'));
+    const client = join(folder, 'node_modules/@counterfoil/client');
+    mkdirSync(client, { recursive: true });
+    cpSync(join(ROOT, 'packages/client/package.json'), join(client, 'package.json'));
+    symlinkSync(join(ROOT, 'node_modules/fastify'), join(folder, 'node_modules/fastify'));
+    const build = ['-p', join(ROOT, 'packages/client/tsconfig.build.json'), '--outDir', join(client, 'dist')];
+    execFileSync(join(ROOT, 'node_modules/.bin/tsc'), build);
+    const port = await freePort();
+    origin = `http://127.0.0.1:${port}`;
+    const endpoints = new Counterfoil({ key: KEY, baseUrl: harness.origin }).webhookEndpoints;
+    const { secret } = await endpoints.create({ url: `http://localhost:${port}/webhooks` });
+    const env = { COUNTERFOIL_URL: harness.origin, SHOP_URL: origin, WEBHOOK_SECRET: secret! };
+    shop = start(process.execPath, ['shop.mjs'], { cwd: folder, env });
+    await shop.until(/^The shop is at /m);
   });
   after(async () => {
-    shop.kill();
-    await once(shop, 'exit');
+    shop?.child.kill();
+    await shop?.ended;
+    rmSync(folder, { recursive: true, force: true });
     await harness.close();
   });
 
@@ -42,15 +53,31 @@ describe('the shop of examples/shop', () => {
     assert.match(checkout.body, /€49\.90/);
     const [payment] = (await harness.request('/v1/payments')).json.data;
     assert.equal(payment.amount, '49.90');
-    assert.equal(await textOf(payment.return_url), 'Your order is pending.\n');
+    assert.equal(await textOf(payment.return_url), 'Please pay for your order.\n');
 
     const sent = await send(checkout, TYPED.details);
     assert.equal(sent.status, 200);
-    assert.equal(await textOf(payment.return_url), 'Your order is requires_review.\n');
+    assert.equal(
+      await textOf(payment.return_url),
+      'Your payment is being checked. You need not do anything.\n',
+    );
 
     const ana = await addPerson(harness, 'administrator');
     assert.equal((await post(harness, ana, `/admin/payments/${payment.id}/approve`, {})).status, 200);
+    await shop.until(new RegExp(`^Ship order ${payment.merchant_reference}$`, 'm')); // told by the webhook
     assert.equal(await textOf(payment.return_url), 'Paid. We ship today.\n');
+    assert.equal(shop.stdout.split('Ship order').length, 2, 'it ships once');
+  });
+
+  test('believes no webhook that is not signed.', async () => {
+    for (const headers of [{}, { 'webhook-id': '1', 'webhook-timestamp': '1', 'webhook-signature': 'v1,' }]) {
+      const sent = {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: '{}',
+      };
+      assert.equal((await fetch(`${origin}/webhooks`, sent)).status, 400);
+    }
   });
 
   test('tells its customer when the payment cannot be created, and goes on.', async () => {
