@@ -9,7 +9,9 @@ import { fileURLToPath } from 'node:url';
 if (Number(process.versions.node.split('.')[0]) >= 26) {
   const { enableCompileCache, flushCompileCache } = await import('node:module'); // no older Node has them all
   // Keeps what the types were stripped from, beside the dependencies where nobody else can write: a third less to start.
-  enableCompileCache(fileURLToPath(new URL('../node_modules/.cache', import.meta.url)));
+  const cache = fileURLToPath(new URL('../node_modules/.cache', import.meta.url));
+  enableCompileCache(cache);
+  process.env.NODE_COMPILE_CACHE ??= cache; // for the threads that read statements, which begin without it
   const { run } = await import('../src/operate/commands/counterfoil.ts');
   await run(process.argv);
   flushCompileCache(); // a server may never get to its orderly end

@@ -110,11 +110,11 @@ function closedIn(calendar: Calendar, year: number): ReadonlySet<Day> {
 }
 
 /** Whether banks book transfers on a day. */
-export function isBankDay(day: Day, calendar: Calendar): boolean {
-  if (calendar === 'none') return true;
-  const date = Temporal.PlainDate.from(day);
-  return !isWeekend(date) && !closedIn(calendar, date.year).has(day);
-}
+export const isBankDay = (day: Day, calendar: Calendar): boolean =>
+  isBankDate(Temporal.PlainDate.from(day), calendar);
+
+const isBankDate = (date: Temporal.PlainDate, calendar: Calendar) =>
+  calendar === 'none' || !(isWeekend(date) || closedIn(calendar, date.year).has(date.toString()));
 
 /**
  * The bank day that lies `count` bank days after a day, or before it where `count` is below zero. With 0 the day itself if it
@@ -123,10 +123,7 @@ export function isBankDay(day: Day, calendar: Calendar): boolean {
 export function addBankDays(day: Day, count: number, calendar: Calendar): Day {
   const step = { days: count < 0 ? -1 : 1 };
   let date = Temporal.PlainDate.from(day);
-  for (let left = Math.abs(count); ; date = date.add(step)) {
-    const text = date.toString();
-    if (!isBankDay(text, calendar) || (text === day && count !== 0)) continue;
-    if (count !== 0) left -= 1;
-    if (left === 0) return text;
-  }
+  let left = Math.abs(count);
+  if (count !== 0) date = date.add(step);
+  for (; ; date = date.add(step)) if (isBankDate(date, calendar) && --left <= 0) return date.toString();
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { SHOWN_TEST_CARD, TEST_CARDS } from '../../src/payments/methods/card-fields.ts';
 import { FROM_OUR_PAGE, open, TYPED } from '../support/customer.ts';
+import { isWhole } from '../support/extent.ts';
 import { sharedHarness } from '../support/harness.ts';
 import { createAt, KEYS, type OfferName, SHOP } from '../support/shop.ts';
 import { bytesOf } from '../support/stores.ts';
@@ -45,6 +46,8 @@ const asTyped = (number: string) => [
   inDigits(number, 0x0660),
   `My card: ${grouped(number, ' ')}.`,
 ];
+
+const WRITINGS = asTyped('').length;
 
 /** What nobody may read anywhere: a number as it was typed and in the ways that programs turn text about. */
 function disguises(number: string): string[] {
@@ -113,11 +116,14 @@ describe('canaries in checkout', () => {
   }
 
   test('a card number is refused in every field but its own, and in its own where it is no test number.', async () => {
+    // In `npm test` each number in each field in one of its writings, and the next in the next.
+    let turn = 0;
     for (const offer of METHODS) {
       const { path, values } = await formOf(offer);
       for (const name of Object.keys(TYPED[offer]))
         for (const number of NUMBERS)
-          for (const typed of asTyped(number)) {
+          for (const typed of isWhole ? asTyped(number) : asTyped(number).slice(turn, ++turn)) {
+            turn %= WRITINGS;
             const test = TEST_CARDS[number as keyof typeof TEST_CARDS];
             if (name === 'card-number' && isTaken(test)) continue;
             const { status, text } = await sendTo(path, { ...values, ...TYPED[offer], [name]: typed });
@@ -125,7 +131,7 @@ describe('canaries in checkout', () => {
             pages.push({ what: `${typed} as ${name}`, text });
           }
     }
-    assert.ok(pages.length > 1500);
+    assert.ok(pages.length > (isWhole ? 1500 : 150), `${pages.length} pages`);
   });
 
   test('a test number is taken in its own field, however it is written.', async () => {
@@ -274,7 +280,7 @@ describe('canaries in checkout', () => {
     for (const kept of [PERSON.note, PERSON['payer-email'], PERSON['transfer-iban'], '"last4":"4242"'])
       assert.ok(text.includes(kept) || text.includes(kept.replaceAll('"', '\\"')), kept);
     assert.ok(readFileSync(join(harness.store.storage, 'counterfoil.sqlite-wal')).includes(PERSON.note));
-    assert.ok(harness.logged.length > 1500);
+    assert.ok(harness.logged.length > pages.length);
   });
 
   test('no card number stands in the store, in no disguise; nor what else stands on a card.', async () => {

@@ -6,12 +6,9 @@ import { describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { OperationalError } from '../../src/lib/errors.ts';
 import { DAY_MS } from '../../src/lib/time.ts';
-import { createPayment } from '../../src/payments/create.ts';
-import { DEFAULT_TERMS } from '../../src/payments/pay-by.ts';
-import { parsePaymentRequest } from '../../src/payments/request.ts';
 import { DatabaseError } from '../../src/store/database.ts';
 import { openPostgres } from '../../src/store/postgres.ts';
-import { type Harness, KEY, startHarness } from '../support/harness.ts';
+import { createIn, type Harness, startHarness } from '../support/harness.ts';
 import { viewSqlite } from '../support/read-only-store.ts';
 import { temporaryStore } from '../support/stores.ts';
 import { eventually } from '../support/waiting.ts';
@@ -121,13 +118,7 @@ describe('nobody waits for ever', () => {
 
   test('a stop does not wait for a backlog of payments whose time has passed.', async () => {
     await using service = await startHarness('sqlite');
-    const caller = service.service.directory.find(KEY, service.clock.now())!;
-    const act = { actor: caller.actor, request_id: null };
-    const wanted = parsePaymentRequest({ amount: 1 }, { strict: false, httpsOnly: false });
-    await service.service.journal.commit((transaction) => {
-      for (let made = 0; made < BACKLOG; made++)
-        createPayment(transaction, caller, act, wanted, DEFAULT_TERMS);
-    });
+    await createIn(service.service.journal, service, BACKLOG);
     service.clock.advance(8 * DAY_MS);
     await eventually(async () => (await pendingIn(service)) < BACKLOG);
     await service.stop(); // the sweeper has begun

@@ -140,19 +140,19 @@ export interface Harness {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-const WANTED = parsePaymentRequest({ amount: 1 }, { strict: false, httpsOnly: false });
-
 /** Creates payments in one commit of a node, however many. Returns their ids. */
 export async function createIn(
   node: Journal,
   { service, clock }: Harness,
   count = 1,
   key = KEY,
+  fields: object = {},
 ): Promise<string[]> {
+  const wanted = parsePaymentRequest({ amount: 1, ...fields }, { strict: false, httpsOnly: false });
   const caller = service.directory.find(key, clock.now())!;
   const act = { actor: caller.actor, request_id: null };
   return node.commit((of) =>
-    Array.from({ length: count }, () => createPayment(of, caller, act, WANTED, DEFAULT_TERMS).id),
+    Array.from({ length: count }, () => createPayment(of, caller, act, wanted, DEFAULT_TERMS).id),
   );
 }
 

@@ -1,15 +1,11 @@
 // Two nodes on one PostgreSQL that write at once, beside somebody who reads.
 
 import type { Journal } from '../../src/journal/journal.ts';
-import { createPayment } from '../../src/payments/create.ts';
-import { DEFAULT_TERMS } from '../../src/payments/pay-by.ts';
-import { parsePaymentRequest } from '../../src/payments/request.ts';
 import { cancelByCustomer } from '../../src/payments/submit.ts';
 import { openDatabase } from '../../src/store/open.ts';
-import { type Harness, KEY, startHarness } from './harness.ts';
+import { createIn, type Harness, startHarness } from './harness.ts';
 import { unhurried } from './journal.ts';
 
-const WANTED = parsePaymentRequest({ amount: 1 }, { strict: false, httpsOnly: false });
 const OF_EACH_WRITER = 75;
 
 /**
@@ -20,15 +16,13 @@ export async function besideTwoNodes(read: (service: Harness) => Promise<void>):
   const service = await startHarness('postgres');
   const second = await openDatabase(service.store, () => {});
   try {
-    const { journal, directory } = service.service;
-    const caller = directory.find(KEY, service.clock.now())!;
-    const act = { actor: caller.actor, request_id: null };
+    const { journal } = service.service;
     const other = unhurried(second, service.clock);
     const ids: string[] = [];
     let writing = true;
     const write = async (one: Journal, another: Journal) => {
       for (let i = 0; i < OF_EACH_WRITER; i++) {
-        const { id } = await one.commit((of) => createPayment(of, caller, act, WANTED, DEFAULT_TERMS));
+        const [id = ''] = await createIn(one, service);
         await another.commit((of) => cancelByCustomer(of, id, 'req_c'), id);
         ids.push(id);
       }

@@ -1,10 +1,7 @@
 // The list: newest first, by cursor, filtered, and strict about its parameters.
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { createPayment } from '../../../src/payments/create.ts';
-import { DEFAULT_TERMS } from '../../../src/payments/pay-by.ts';
-import { parsePaymentRequest } from '../../../src/payments/request.ts';
-import { KEY, OTHER_KEY, sharedHarness } from '../../support/harness.ts';
+import { createIn, KEY, OTHER_KEY, sharedHarness } from '../../support/harness.ts';
 import { ENGINES } from '../../support/stores.ts';
 
 const MANY = 250;
@@ -16,19 +13,8 @@ for (const engine of ENGINES) {
     let ids: string[];
 
     before(async () => {
-      const caller = service.service.directory.find(KEY, service.clock.now())!;
-      const act = { actor: caller.actor, request_id: null };
-      const wanted = parsePaymentRequest(
-        { amount: 1, merchant_reference: 'many' },
-        { strict: false, httpsOnly: false },
-      );
-      const payments = await service.service.journal.commit((transaction) =>
-        Array.from({ length: MANY }, () => createPayment(transaction, caller, act, wanted, DEFAULT_TERMS)),
-      );
-      ids = payments
-        .map(({ id }) => id)
-        .sort()
-        .reverse();
+      const fields = { merchant_reference: 'many' };
+      ids = (await createIn(service.service.journal, service, MANY, KEY, fields)).sort().reverse();
     });
 
     const list = (query = '', key = KEY) => service.request(`/v1/payments${query}`, { key });

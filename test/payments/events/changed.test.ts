@@ -1,17 +1,12 @@
 // GET /v1/payments?updated_after=: what changed, each payment once at its newest change, oldest change first, and nothing missed.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { createPayment } from '../../../src/payments/create.ts';
 import { erasePayment } from '../../../src/payments/erase.ts';
 import { listFullStretches } from '../../../src/payments/history.ts';
-import { DEFAULT_TERMS } from '../../../src/payments/pay-by.ts';
-import { parsePaymentRequest } from '../../../src/payments/request.ts';
 import { addPerson, claimAs, post, sentForReview } from '../../support/admin.ts';
-import { KEY, OTHER_KEY, sharedHarness } from '../../support/harness.ts';
+import { createIn, KEY, OTHER_KEY, sharedHarness } from '../../support/harness.ts';
 import { ENGINES } from '../../support/stores.ts';
 import { besideTwoNodes } from '../../support/two-nodes.ts';
-
-const WANTED = parsePaymentRequest({ amount: 1 }, { strict: false, httpsOnly: false });
 
 for (const engine of ENGINES) {
   describe(`payments by their changes on ${engine}`, () => {
@@ -52,14 +47,9 @@ for (const engine of ENGINES) {
     test('payments of one moment are walked through by cursor, each once, those that changed again last', async () => {
       service.clock.stop(); // and not a day on, when the sweeper would expire what another test made
       const since = nowText();
-      const caller = service.service.directory.find(KEY, service.clock.now())!;
-      const act = { actor: caller.actor, request_id: null };
       const made: string[] = [];
       for (let commit = 0; commit < 3; commit++)
-        await service.service.journal.commit((transaction) => {
-          for (let i = 0; i < 100; i++)
-            made.push(createPayment(transaction, caller, act, WANTED, DEFAULT_TERMS).id);
-        });
+        made.push(...(await createIn(service.service.journal, service, 100)));
       await cancel(made[5]!);
       await cancel(made[200]!);
       const expected = [...made.filter((_, i) => i !== 5 && i !== 200), made[5]!, made[200]!];

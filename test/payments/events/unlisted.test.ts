@@ -1,16 +1,12 @@
 // A store whose stretches are not listed yet, as after an upgrade: reads say so until a worker has been through it.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createPayment } from '../../../src/payments/create.ts';
 import { historyOf, listFullStretches } from '../../../src/payments/history.ts';
-import { DEFAULT_TERMS } from '../../../src/payments/pay-by.ts';
-import { parsePaymentRequest } from '../../../src/payments/request.ts';
 import { openDatabase } from '../../../src/store/open.ts';
-import { KEY, startHarness } from '../../support/harness.ts';
+import { createIn, KEY, startHarness } from '../../support/harness.ts';
 import { unhurried } from '../../support/journal.ts';
 import { ENGINES } from '../../support/stores.ts';
 
-const WANTED = parsePaymentRequest({ amount: 1 }, { strict: false, httpsOnly: false });
 const UNLISTED = 20_000;
 
 for (const engine of ENGINES)
@@ -21,11 +17,7 @@ for (const engine of ENGINES)
     const database = await openDatabase(service.store, () => {}); // without the worker that lists
     try {
       const journal = unhurried(database, service.clock);
-      const act = { actor: caller.actor, request_id: null };
-      const create = (count: number) =>
-        journal.commit((of) => {
-          for (let i = 0; i < count; i++) createPayment(of, caller, act, WANTED, DEFAULT_TERMS);
-        });
+      const create = (count: number) => createIn(journal, service, count);
       const [{ entries }] = (await database.query<{ entries: number }>(
         'select entries from journal_head',
       )) as [{ entries: number }];
