@@ -117,6 +117,7 @@ interface Shown {
   tagName: string;
   textContent: string;
   parentElement: Shown | null;
+  nextElementSibling: Shown | null;
   open: boolean;
   clientWidth: number;
   scrollWidth: number;
@@ -169,8 +170,11 @@ export function layoutFaults(page: Page, controlPx = 44): Promise<string[]> {
     for (const one of document.querySelectorAll('body *')) {
       // What only a screen reader reads takes no room.
       if (!one.checkVisibility() || one.closest('.vh')) continue;
-      const { left, right, width, height } = one.getBoundingClientRect();
+      const { left, right, bottom, width, height } = one.getBoundingClientRect();
       if (left < -0.5 || right > innerWidth + 0.5) faults.push(`${called(one)} lies outside`);
+      const below = one.matches('.field, fieldset') ? one.nextElementSibling : null;
+      const gap = below?.checkVisibility() ? below.getBoundingClientRect().top - bottom : -1;
+      if (gap >= 0 && gap < 6) faults.push(`${called(one)} is ${gap} px from what follows`);
       const { overflowX, overflowY, display } = getComputedStyle(one);
       const isInput = one.matches('input, textarea');
       if (overflowX !== 'visible' && !isInput && one.scrollWidth > one.clientWidth)

@@ -187,7 +187,10 @@ async function table(context: InstallationContext, entries: readonly AuditEntry[
       [say`Entry`, link, 'number'],
       [say`When`, ({ at }) => moment(context, at)],
       [say`Who`, actorOf],
-      [say`What`, (one) => html`${literal(one.action)}${details(context, one, seals.get(one.number))}`],
+      [
+        say`What`,
+        (one) => html`<bdi>${literal(one.action)}</bdi>${details(context, one, seals.get(one.number))}`,
+      ],
       [say`On what`, (one) => subject(context, one.subject)],
       [say`Seal`, ({ number }) => sealOf(seals.get(number))],
     ],
