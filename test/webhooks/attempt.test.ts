@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import {
+  ClientRequest,
   createServer as createHttpServer,
   type IncomingMessage,
   type Server,
@@ -321,9 +322,15 @@ test('eight interim answers are passed over; the ninth ends the attempt, however
   }
 });
 
-test('interim answers without end hold the attempt for less than a megabyte, and make one error', async () => {
+test('interim answers without end hold the attempt for less than a megabyte, make one error, and few are parsed', async () => {
   const { prepareStackTrace } = Error;
   let failures = 0;
+  let parsed = 0;
+  const { emit } = ClientRequest.prototype;
+  ClientRequest.prototype.emit = function (name, ...args) {
+    if (name === 'information') parsed++;
+    return emit.call(this, name, ...args);
+  };
   Error.prepareStackTrace = (error) => {
     if (error.name === 'AttemptFailure') failures++;
     return String(error);
@@ -333,12 +340,15 @@ test('interim answers without end hold the attempt for less than a megabyte, and
       const flooded: Promise<number>[] = [];
       const chunk = head.repeat(2600);
       const port = await writing((socket) => void flooded.push(flood(socket, chunk)));
+      parsed = 0;
       const outcome = await sendTo(port);
       assert.match(outcome.reason, /^Your server sent more than 8 interim answers/);
+      assert.ok(parsed <= 50, `${parsed} of one read of the socket`);
       assert.ok((await flooded[0])! < 16e6);
     }
   } finally {
     Error.prepareStackTrace = prepareStackTrace;
+    ClientRequest.prototype.emit = emit;
   }
   assert.ok(failures <= Object.keys(INTERIM_HEADS).length, `${failures} errors`);
 });
