@@ -30,8 +30,8 @@ export class EndpointQueue {
   #number: number | undefined;
   /** When the lease ends, by the monotonic clock. */
   #leaseEnds = Number.NEGATIVE_INFINITY;
-  /** Whether the endpoint's last attempt failed, as far as this node knows. */
-  failing = false;
+  /** Attempts that failed in a row, as far as this node knows; 2 stands for more. */
+  failures = 0;
   /** The URL that last answered with success, as far as this node knows; null if none did. */
   answeredUrl: string | null = null;
 
@@ -57,7 +57,7 @@ export class EndpointQueue {
     this.#leaseEnds = queue ? ends : Number.NEGATIVE_INFINITY;
     if (queue) {
       this.#number = queue.number;
-      this.failing = queue.failing_since !== null;
+      this.failures = queue.failing_since === null ? 0 : 2;
       this.answeredUrl = queue.answered_url;
     }
     return queue !== undefined;

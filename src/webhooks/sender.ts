@@ -39,6 +39,8 @@ export interface SendingNode {
   slots: Slots;
   /** Attempts at endpoints that never answered with success; undefined where they are not limited. */
   trials: Throttle<Endpoint> | undefined;
+  /** Attempts at endpoints that failed twice in a row. */
+  failing: Throttle<Endpoint>;
   /** Replies that are stored. */
   replies: Throttle<Endpoint>;
   /** Attempts that were made, by the status of their delivery after them. */
@@ -133,8 +135,8 @@ export class EndpointSender {
 
   /** Begins attempts of what is due, as many as may run. Returns how many might have begun. */
   async #beginDue(): Promise<number> {
-    const { slots, trials } = this.#node;
-    const isCareful = this.#queue.failing || this.#isOnTrial;
+    const { slots } = this.#node;
+    const isCareful = this.#queue.failures > 0 || this.#isOnTrial;
     const width = isCareful ? OF_A_FAILING_ONE : OF_ONE;
     const wanted = Math.min(width - this.#running, NOT_NOTED - this.#attempts.size);
     const room = slots.take(this.#endpoint, this.#isHeldBack ? 0 : wanted, this.wake);
@@ -142,8 +144,8 @@ export class EndpointSender {
     try {
       const due = room > 0 ? await this.#due.take(room, [...this.#attempts.keys()], isCareful) : [];
       for (const one of this.#isOn ? due : []) {
-        // Senders that share a host looked at its trials at once.
-        if (this.#isOnTrial && trials!.count(this.#endpoint) > 0) break;
+        // Senders that share a host looked at its pace at once.
+        if ((this.#pace?.count(this.#endpoint) ?? 0) > 0) break;
         begun += 1;
         this.#begin(one);
       }
@@ -158,9 +160,15 @@ export class EndpointSender {
     return this.#node.trials !== undefined && this.#queue.answeredUrl !== this.#endpoint.url;
   }
 
-  /** Whether it is on trial, and as many attempts were made as a minute may have. What is due waits. */
+  /** What bounds its attempts: on trial, or where it failed twice in a row. Flaky receivers are not slowed down. */
+  get #pace(): Throttle<Endpoint> | undefined {
+    if (this.#isOnTrial) return this.#node.trials;
+    return this.#queue.failures > 1 ? this.#node.failing : undefined;
+  }
+
+  /** Whether as many attempts were made as its pace allows by now. What is due waits. */
   get #isHeldBack(): boolean {
-    return this.#isOnTrial && this.#node.trials!.waitMs(this.#endpoint) > 0;
+    return (this.#pace?.waitMs(this.#endpoint) ?? 0) > 0;
   }
 
   /** Queues what is new while deliveries are sent. */
@@ -213,7 +221,7 @@ export class EndpointSender {
       slots.release(endpoint, 1);
     });
     outcome.reply = storedReply(replies, endpoint, outcome.reply);
-    this.#queue.failing = !outcome.ok;
+    this.#queue.failures = outcome.ok ? 0 : Math.min(2, this.#queue.failures + 1);
     if (outcome.ok) this.#queue.answeredUrl = endpoint.url;
     this.wake();
     const noted = await commits.commit(

@@ -16,7 +16,7 @@ import type { Sending } from './deliver.ts';
 import { DELIVERIES_KEPT_MS } from './delivery.ts';
 import { removeDeliveries } from './delivery-queries.ts';
 import { ENDPOINT_ID_PREFIX, type Endpoint, receiverOf } from './endpoint.ts';
-import { replyThrottle, trialThrottle } from './limits.ts';
+import { failingThrottle, replyThrottle, trialThrottle } from './limits.ts';
 import { dueEndpoints, listEndpoints, QUEUES } from './queries.ts';
 import { LEASE_MS } from './queue.ts';
 import { EndpointSender, type SendingNode } from './sender.ts';
@@ -70,6 +70,7 @@ export class WebhookWorker {
         !this.#isSuspended(endpoint.merchant_id),
       slots: new Slots(),
       trials: sending.hasTrials ? trialThrottle(sending.clock) : undefined,
+      failing: failingThrottle(sending.clock),
       replies: replyThrottle(sending.clock),
       counters: { delivered: 0, retrying: 0, failed: 0 },
     };

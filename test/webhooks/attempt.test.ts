@@ -327,7 +327,7 @@ test('interim answers without end hold the attempt for less than a megabyte, mak
   let failures = 0;
   let parsed = 0;
   const { emit } = ClientRequest.prototype;
-  ClientRequest.prototype.emit = function (name, ...args) {
+  ClientRequest.prototype.emit = function (name: string | symbol, ...args: unknown[]) {
     if (name === 'information') parsed++;
     return emit.call(this, name, ...args);
   };

@@ -19,6 +19,7 @@ import { becomes } from '../support/waiting.ts';
 import { answering, WebhookReceiver } from '../support/webhook-receiver.ts';
 
 const LONG = { expires_in: 15_000_000 };
+const SECOND_MS = 1000;
 const MINUTE_MS = 60_000;
 const at = (merchant: number, host: string, n = 0) =>
   ({ merchant_id: `mer_${merchant}`, url: `https://${host}/${n}` }) as Endpoint;
@@ -284,4 +285,39 @@ describe('a receiver that never took a webhook, in production', () => {
     const tries = atNew();
     assert.ok(tries <= 2 * TRIALS_A_MINUTE, `${tries} of 40: those of the minute before may be among them`);
   });
+});
+
+test('a receiver that took webhooks and fails is tried once a second, those of one merchant four times, until it takes one.', async () => {
+  const service = await startHarness('sqlite');
+  const receiver = await WebhookReceiver.start();
+  const HOSTS = 6;
+  const PAYMENTS = 20;
+  const { port } = new URL(receiver.url());
+  try {
+    for (let n = 0; n < HOSTS; n++) {
+      const body = { url: `http://h${n}.localhost:${port}/${n}` };
+      assert.equal((await service.request('/v1/webhook_endpoints', { method: 'POST', body })).status, 201);
+    }
+    await service.create();
+    await becomes(HOSTS, () => receiver.received.length);
+    receiver.reply = answering(500);
+    service.clock.stop();
+    for (let n = 0; n < PAYMENTS; n++) await service.create();
+    await becomes(true, () => receiver.received.length >= 2 * HOSTS);
+    await delay(2500);
+    const tries = receiver.received.length - HOSTS;
+    assert.ok(tries <= 4 * HOSTS + 4, `${tries} of ${HOSTS * PAYMENTS}: those that ran at once, and four`);
+    service.clock.advance(SECOND_MS);
+    await becomes(true, () => receiver.received.length > HOSTS + tries);
+    receiver.reply = answering(200);
+    const told = () =>
+      new Set(receiver.received.map(({ path, event }) => `${path} ${event.data.payment_id}`));
+    await becomes(HOSTS * (1 + PAYMENTS), () => {
+      service.clock.advance(SECOND_MS);
+      return told().size;
+    });
+  } finally {
+    await service.close();
+    await receiver.close();
+  }
 });
