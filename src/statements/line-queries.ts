@@ -235,7 +235,7 @@ export async function lineSums(database: Reader): Promise<LineSum[]> {
   return database.query<LineSum>(
     `select account, currency, direction, state, booked, count(*) as count, cast(sum(amount_minor) as bigint) as sum_minor,
        max(day) as last_day
-     from statement_lines ${toCome.length > 0 ? `where statement_id not in (${marks(toCome)})` : ''}
+     from statement_lines where state <> 'undone' ${toCome.length > 0 ? `and statement_id not in (${marks(toCome)})` : ''}
      group by account, currency, direction, state, booked order by account, currency, direction, state, booked`,
     ...toCome,
   );

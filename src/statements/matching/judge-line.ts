@@ -183,7 +183,7 @@ export function pairOf(
   const facts = [
     referenceFact(naming),
     namedFact(naming),
-    isAsked
+    isAsked && line.beyond === undefined
       ? fact(
           'amount',
           (say, write) => say`The amount is exact: ${write(line.amount_minor, line.currency)}.`,
@@ -250,7 +250,7 @@ function placed(
       asked: money(asked, currency),
       gap:
         difference === 0
-          ? (say, write) => say`Less than ${write(1, currency)}`
+          ? (say, write) => say`less than ${write(1, currency)}`
           : money(around.together ? (line.chargesMinor ?? 0) : Math.abs(difference), currency),
       received: money(received, currency),
       hand: money((hand ?? byHand[0])?.amount_minor ?? asked, currency),
@@ -313,7 +313,8 @@ export function proposalOf({ payment, cell, values, hand, facts }: Pair): Propos
     const filled = (text: string) =>
       say.of(text).replaceAll(/\{(\w+)\}/g, (_, name) => values[name]!(say, money));
     return {
-      sentence: says.map(filled).join(' '),
+      // An amount such as "less than KWD 0.01" may begin it.
+      sentence: says.map((one) => filled(one).replace(/^\p{Ll}/u, (first) => first.toUpperCase())).join(' '),
       act: filled(act),
       facts: facts.map(({ kind, text, basis }) => ({
         kind,

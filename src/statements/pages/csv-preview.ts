@@ -17,6 +17,7 @@ import { filterChoice, filterField } from '../../administrators/pages/filters.ts
 import { type Faults, literal, notice, said } from '../../administrators/pages/parts.ts';
 import { attributes, type Html, html } from '../../lib/html.ts';
 import { phrase } from '../../lib/phrases.ts';
+import { dayInWords } from '../../review/told.ts';
 import { records } from '../../web/markup/table.ts';
 import type { ReadFile } from '../read-beside.ts';
 import type { ToldLines } from '../told-lines.ts';
@@ -225,7 +226,10 @@ function lineTable({ money, say }: StatementContext, statement: Statement, told:
   const currency = account.currency ?? told.first?.currency ?? '';
   const sum = (minor: bigint) =>
     html`<bdi>${minor < 0n && '−'}${money(Number(minor < 0n ? -minor : minor), currency)}</bdi>`;
-  const day = ({ bookingDay, valueDay }: StatementLine) => bookingDay ?? valueDay ?? '–';
+  const day = ({ bookingDay, valueDay }: StatementLine) => {
+    const written = bookingDay ?? valueDay;
+    return written === undefined ? '–' : dayInWords(written, say);
+  };
   const amount = ({ direction, amountMinor, currency }: StatementLine) =>
     html`<bdi>${direction === 'debit' && '−'}${money(amountMinor, currency)}</bdi>`;
   const closingText =

@@ -72,7 +72,7 @@ async function facts(context: StatementContext, line: KeptLine): Promise<Html> {
       [say`Amount as the bank wrote it`, beyond && literal(beyond)],
       [say`Day`, undated ? say.html`Not named, ${dayOn(context, line)} at the latest` : dayOn(context, line)],
       [say`Value day`, valueDay !== undefined && valueDay !== line.day && dayInWords(valueDay, say)],
-      [say`From`, counterparty.name && said(counterparty.name)],
+      [line.direction === 'credit' ? say`From` : say`Paid to`, counterparty.name && said(counterparty.name)],
       [say`Their account`, counterparty.account && literal(counterparty.account)],
       [say`Text`, text !== '' && html`<span class="words" dir="auto">${text}</span>`],
       [say`Creditor reference`, creditor && literal(creditor)],
@@ -125,7 +125,7 @@ function proposalCard(
   return html`<div class="block">
 <p>${levelStamp(context, proposal)}</p>
 ${heading(context, payment, 'h2')}
-<p><strong>${sentence}</strong> ${act}</p>
+${proposal.button !== 'split' && html`<p><strong>${sentence}</strong> ${act}</p>`}
 ${rows([
   [say`Order`, payment.merchant_reference && said(payment.merchant_reference)],
   [say`Customer`, customerName(payment) && said(customerName(payment)!)],

@@ -144,7 +144,7 @@ function lineColumns(context: StatementContext, pasted: ReadonlyMap<string, stri
       'number',
     ],
     [
-      say`From`,
+      say`From or to`,
       ({ line: { id, counterparty } }: Row) =>
         html`${counterparty.name ? said(counterparty.name) : '–'}${
           pasted.has(id) && html`<div class="muted">${pasted.get(id)}</div>`
@@ -179,7 +179,7 @@ export async function foundList(context: StatementContext, text: string): Promis
   const { say } = context;
   const found = await searchLines(context.database, text, SHOWN);
   return html`${found.length === 0 ? html`<p>${say`No line matches this search.`}</p>` : await linesTable(context, found)}
-<p class="muted">${say`At most ${SHOWN} are shown, of the newest ${SEARCHED_MAXIMUM} lines.`}</p>`;
+<p class="muted">${say`At most ${SHOWN} are shown, of the newest ${SEARCHED_MAXIMUM.toLocaleString(say.tag)} lines.`}</p>`;
 }
 
 /** Lines with what became of each. */

@@ -38,7 +38,7 @@ ${
     ? emptyState('bank', say`There are no rules.`)
     : records<KeptRule>(
         [
-          [say`Money`, ({ direction }) => (direction === 'credit' ? say`From` : say`To`)],
+          [say`Money`, ({ direction }) => (direction === 'credit' ? say`From` : say`Paid to`)],
           [say`Name`, ({ name }) => (name === '' ? '–' : said(name))],
           [say`Account`, ({ other_account }) => (other_account === '' ? '–' : literal(other_account))],
           [say`Reason`, ({ reason }) => said(reason)],

@@ -101,8 +101,10 @@ ${faults.length > shown.length && html`<p>${say`${faults.length - shown.length} 
   const lines = imported.map(
     (one) => html`<p>${literal(one.account)}: ${importedText(one, context.say)}.</p>`,
   );
+  const [warnings, others] = [true, undefined].map((one) => notes.filter(({ warning }) => warning === one));
+  const told = html`${notesShown(context, say`Please check:`, warnings!)}${notesShown(context, say`Good to know:`, others!)}`;
   return notice(
-    html`<p><strong>${literal(file)}</strong></p>${lines}${wrong}${notesShown(context, notes)}`,
+    html`<p><strong>${literal(file)}</strong></p>${lines}${wrong}${told}`,
     doubtsOf({ faults, notes }).length > 0 ? 'warn' : 'status',
   );
 }
@@ -113,12 +115,12 @@ const faultItems = ({ say }: StatementContext, faults: readonly FileFault[]): Ht
       html`<li>${line > 0 && `${say`Line ${line}:`} `}<span lang="en">${text}</span></li>\n`,
   )}</ul>`;
 
-function notesShown(context: StatementContext, notes: readonly FileFault[]): Html | false {
+function notesShown(context: StatementContext, heading: string, notes: readonly FileFault[]): Html | false {
   const { say } = context;
   if (notes.length === 0) return false;
   const shown = notes.slice(0, FAULTS_SHOWN);
   const more = notes.length - shown.length;
-  return html`<p>${say`Good to know:`}</p>${faultItems(context, shown)}
+  return html`<p>${heading}</p>${faultItems(context, shown)}
 ${more > 0 && html`<p>${say`${more} more.`}</p>`}`;
 }
 

@@ -35,7 +35,7 @@ function running({ say, address }: StatementContext, { id, lines, lines_done }: 
     lines === null
       ? html`<progress aria-labelledby="far"></progress><p id="far">${say`The file is read.`}</p>`
       : html`<progress aria-labelledby="far" max="${lines}" value="${lines_done}"></progress>
-<p id="far">${say`${lines_done.toLocaleString('en')} of ${lines.toLocaleString('en')} lines stand.`}</p>`;
+<p id="far">${say`${lines_done.toLocaleString(say.tag)} of ${lines.toLocaleString(say.tag)} lines stand.`}</p>`;
   return html`<section class="block" role="status">${far}</section>
 <p class="muted">${say`This page looks again every ${AGAIN_S} seconds. You can leave it: the import goes on, and its lines are seen once all of them stand.`}</p>${link}`;
 }

@@ -191,7 +191,13 @@ test('amounts of three decimals are read, kept in hundredths, and never exact if
   assert.equal(taken.status, 201, taken.text);
   const said = (bank: string) => [books.line(bank).amount, books.line(bank).proposals[0]?.case];
   assert.deepEqual([said('K1'), said('K2')[0]], [[1.23, 'more'], 1.23]);
-  assert.match((await books.page('K1')).body, /Amount as the bank wrote it1\.234 KWD/);
+  const page = (await books.page('K1')).body;
+  assert.match(page, /Amount as the bank wrote it1\.234 KWD/);
+  assert.match(
+    page,
+    /Less than KWD 0\.01 more arrived than was asked for\. Accept it, and return less than KWD/,
+  );
+  assert.doesNotMatch(page, /The amount is exact/);
   const report = `/statements/report?account=${ACCOUNT}+KWD&from=${today()}&to=${today()}`;
   assert.match(
     (await books.get(report)).body,

@@ -495,7 +495,7 @@ test('CSV is looked at once: what it does not tell is asked, and the answers are
   const look = await send(first.markup, { ...answers, ...columns, act: 'look' });
   assert.equal(look.status, 422, 'the account is asked');
   assert.match(look.text, /Choose the account: the file does not name it/);
-  assert.match(look.text, /1 line: money in €1,200\.00.*2026-11-03 .*€1,200\.00/);
+  assert.match(look.text, /1 line: money in €1,200\.00.*3 Nov 2026 .*€1,200\.00/);
   const account = { 'csv-0-account': ACCOUNT };
   const seen = await send(look.markup, { ...account, act: 'look' });
   assert.equal(seen.status, 200);
