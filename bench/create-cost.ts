@@ -59,6 +59,7 @@ const LEFT_OUT: readonly (readonly [what: string, ...changes: Change[]])[] = [
       'Object.keys(rows[0]!).filter((name) => (rows[0] as Row)[name] !== null)',
     ],
   ],
+  ['letters read out of the history', ['src/operate/mail.ts', '  worker.start();', '']],
   ['index by amount', withoutIndexes(['payments_by_amount'])],
   ['index by status', withoutIndexes(['payments_by_status'])],
   ['all six indexes besides the keys', withoutIndexes(MORE_INDEXES)],

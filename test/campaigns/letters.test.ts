@@ -107,13 +107,19 @@ describe('letters', { concurrency: 3 }, () => {
   test(`${RUNS} kills of one node on SQLite lose no letter`, { timeout: Infinity }, killed('sqlite'));
   test(`${RUNS} kills of two nodes on PostgreSQL lose no letter`, { timeout: Infinity }, killed('postgres'));
 
-  test('nodes that run send each letter once, also one that the server is silent about for longer than a lease', () =>
+  test('nodes that run send each letter once, also one that the server is silent about for longer than a lease', (context) =>
     withNodes('postgres', async (group) => {
       const { server } = group;
       const promised: string[] = [];
       const promise = async () => promised.push((await sendLink(group, promised.length))!);
-      for (let i = 0; i < 5; i++) await promise();
-      await eventually(() => server.taken.length === 5);
+      const tookMs: number[] = [];
+      for (let i = 0; i < 5; i++) {
+        await promise();
+        const answeredAt = Date.now();
+        await eventually(() => server.taken.length === promised.length);
+        tookMs.push(server.taken.at(-1)!.at - answeredAt);
+      }
+      context.diagnostic(`letters came ${tookMs.join(', ')} ms after the answer that promised them`);
       server.behave({ silentMs: SILENT_MS });
       await promise();
       await eventually(() => server.taken.length === 6);
