@@ -3,6 +3,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { HOUR_MS } from '../../src/lib/time.ts';
 import { listLetters } from '../../src/mail/queries.ts';
+import type { Subject } from '../../src/operate/checks/check.ts';
+import { CHECKS } from '../../src/operate/checks/checks.ts';
+import { readConfiguration } from '../../src/operate/config.ts';
 import { COMMAND, run, start } from '../support/command.ts';
 import { type Client, MANY_SIGN_INS, signIn } from '../support/console.ts';
 import { type Harness, startHarness, writeConfiguration } from '../support/harness.ts';
@@ -145,6 +148,39 @@ test('the command lists letters, sends again what failed, and notes what came ba
   await isNewest(harness, 'sent');
   assert.equal(server.taken[1]!.letter.messageId, `<${ours}@shop.example>`);
   assert.deepEqual(JSON.parse((await mail('resend', '--failed', '--json')).stdout), { letters: [] });
+});
+
+test('the command sends a trial, and doctor signs in: each tells the server’s own words', async () => {
+  await using server = await startMailServer({ auth: 'ana:right' });
+  await using harness = await startHarness('sqlite');
+  const check = CHECKS.find(({ id }) => id === 'mail')!;
+  for (const [password, behaviour, code, words, is] of [
+    ['right', 'take', 0, /250 taken, thank you/, 'ok'],
+    ['wrong', 'take', 1, /535 wrong name or password/, 'failed'],
+    ['right', { code: 553, at: 'sender', words: 'not your address' }, 1, /553 not your address/, 'ok'],
+    ['right', { code: 554, at: 'greeting', words: 'no strangers' }, 1, /554 .*no strangers/, 'failed'],
+  ] as const) {
+    server.behave(behaviour);
+    const configuration = `${server.configuration}  user: ana\n  password: ${password}\n`;
+    const file = writeConfiguration(harness.store, 'development', configuration);
+    const env = { COUNTERFOIL_CONFIG: file, COUNTERFOIL_STORAGE: harness.store.storage };
+    const tried = await run(['mail', 'test', 'ben@example.com'], { env });
+    assert.equal(tried.code, code, tried.stderr);
+    assert.match(tried.stdout, words);
+    assert.match(code === 0 ? tried.stdout : tried.stderr, words);
+    assert.ok(
+      !tried.stdout.includes(password === 'wrong' ? 'AGFuYQB3cm9uZw' : 'AGFuYQByaWdodA'),
+      'no password',
+    );
+    const settings = readConfiguration(file, {});
+    const found = await check.look({ settings, deadlineMs: 60_000 } as unknown as Subject);
+    assert.equal(found.is, is, found.says);
+    if (is === 'failed') assert.match(found.says, words);
+  }
+  assert.deepEqual(
+    server.taken.map(({ to }) => to),
+    [['ben@example.com']],
+  );
 });
 
 /** A report of delivery (RFC 3464), as Postfix writes one. */
