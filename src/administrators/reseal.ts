@@ -3,12 +3,16 @@
 import type { Journal } from '../journal/journal.ts';
 import { changeEachSealed } from '../journal/keys/each-sealed.ts';
 import { type KeyRing, sealedWith } from '../journal/keys/key-ring.ts';
-import type { Transaction } from '../journal/transaction.ts';
 import type { Database, Reader } from '../store/database.ts';
 import { ADMINISTRATORS, type Administrator, recordAdministrator } from './administrator.ts';
 import { changeAdministrator, listAdministrators } from './queries.ts';
 import { openTotpSecret, sealTotpSecret } from './totp-secret.ts';
 
+const ROWS = {
+  table: ADMINISTRATORS,
+  list: listAdministrators,
+  holder: ({ email }: Administrator) => email,
+};
 const ACT = { actor: 'operator', request_id: null };
 
 /** Every secret of an authenticator app: whose it is, and the id of its key. The id is null if it is not sealed, as by another hand. */
@@ -23,7 +27,7 @@ export async function totpSecrets(database: Reader): Promise<{ holder: string; k
 export async function resealTotpSecrets(database: Database, journal: Journal, ring: KeyRing) {
   const isDue = ({ totp_secret }: Administrator) =>
     totp_secret !== null && sealedWith(totp_secret) !== ring.current;
-  return changeEach(database, journal, isDue, async (transaction, found) => {
+  return changeEachSealed(database, journal, ROWS, isDue, async (transaction, found) => {
     const totp_secret = await sealTotpSecret(transaction, ring, found, openTotpSecret(ring, found)!);
     const changed = await changeAdministrator(transaction, found.id, undefined, { totp_secret });
     const facts = { key: ring.current };
@@ -35,20 +39,9 @@ export async function resealTotpSecrets(database: Database, journal: Journal, ri
 export async function clearTotpSecrets(database: Database, journal: Journal, lost: readonly string[]) {
   const isDue = ({ totp_secret }: Administrator) =>
     totp_secret !== null && lost.includes(sealedWith(totp_secret) ?? '');
-  return changeEach(database, journal, isDue, async (transaction, { id }) => {
+  return changeEachSealed(database, journal, ROWS, isDue, async (transaction, { id }) => {
     const cleared = { totp_secret: null, totp_step: null };
     const changed = await changeAdministrator(transaction, id, undefined, cleared);
     await recordAdministrator(transaction, ACT, 'administrator.totp_lost', changed!);
   });
-}
-
-async function changeEach(
-  database: Database,
-  journal: Journal,
-  isDue: (administrator: Administrator) => boolean,
-  change: (transaction: Transaction, administrator: Administrator) => Promise<void>,
-): Promise<{ done: string[]; left: string[] }> {
-  const all = await listAdministrators(database);
-  const { done, left } = await changeEachSealed(journal, ADMINISTRATORS, all, isDue, change);
-  return { done: done.map(({ email }) => email), left: left.map(({ email }) => email) };
 }

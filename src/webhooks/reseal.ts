@@ -3,13 +3,17 @@
 import type { Journal } from '../journal/journal.ts';
 import { changeEachSealed } from '../journal/keys/each-sealed.ts';
 import { type KeyRing, sealedWith } from '../journal/keys/key-ring.ts';
-import type { Transaction } from '../journal/transaction.ts';
 import type { Database, Reader } from '../store/database.ts';
 import { change } from './change.ts';
 import { ENDPOINTS, type Endpoint } from './endpoint.ts';
 import { listEndpoints } from './queries.ts';
 import { openSecret, sealSecret } from './secret.ts';
 
+const ROWS = {
+  table: ENDPOINTS,
+  list: (database: Reader) => listEndpoints(database),
+  holder: ({ id }: Endpoint) => id,
+};
 const ACT = { actor: 'operator', request_id: null };
 const COLUMNS = ['secret', 'old_secret'] as const;
 
@@ -30,7 +34,7 @@ export async function webhookSecrets(database: Reader): Promise<{ holder: string
 export async function resealWebhookSecrets(database: Database, journal: Journal, ring: KeyRing) {
   const isDue = (endpoint: Endpoint) =>
     COLUMNS.some((column) => endpoint[column] !== null && keyOf(endpoint[column]) !== ring.current);
-  return changeEach(database, journal, isDue, async (transaction, { id }) => {
+  return changeEachSealed(database, journal, ROWS, isDue, async (transaction, { id }) => {
     const reseal = async (before: Endpoint) => {
       const sealed: Partial<Endpoint> = {};
       for (const column of COLUMNS) {
@@ -50,7 +54,7 @@ export async function resealWebhookSecrets(database: Database, journal: Journal,
 export async function clearWebhookSecrets(database: Database, journal: Journal, lost: readonly string[]) {
   const isLost = (sealed: string | null) => lost.includes(keyOf(sealed) ?? '');
   const isDue = ({ secret, old_secret }: Endpoint) => isLost(secret) || isLost(old_secret);
-  return changeEach(database, journal, isDue, async (transaction, endpoint) => {
+  return changeEachSealed(database, journal, ROWS, isDue, async (transaction, endpoint) => {
     const { id, disabled_at } = endpoint;
     const withoutOld = isLost(endpoint.old_secret) ? { old_secret: null, old_secret_until: null } : {};
     if (!isLost(endpoint.secret))
@@ -62,15 +66,4 @@ export async function clearWebhookSecrets(database: Database, journal: Journal, 
     const cleared = { secret: null, ...withoutOld, ...disabled };
     await change(transaction, id, ACT, 'webhook.secret_lost', () => cleared);
   });
-}
-
-async function changeEach(
-  database: Database,
-  journal: Journal,
-  isDue: (endpoint: Endpoint) => boolean,
-  change: (transaction: Transaction, endpoint: Endpoint) => Promise<void>,
-): Promise<{ done: string[]; left: string[] }> {
-  const all = await listEndpoints(database);
-  const { done, left } = await changeEachSealed(journal, ENDPOINTS, all, isDue, change);
-  return { done: done.map(({ id }) => id), left: left.map(({ id }) => id) };
 }

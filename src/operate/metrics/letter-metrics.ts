@@ -1,11 +1,11 @@
 // How letters stand, for Prometheus. Where mail is off there is nothing to measure.
 import { Counter, type Registry } from 'prom-client';
 import type { Logger } from '../../lib/log.ts';
-import { type Clock, SECOND_MS } from '../../lib/time.ts';
+import type { Clock } from '../../lib/time.ts';
 import { countLetters } from '../../mail/queries.ts';
 import type { MailWorker } from '../../mail/worker.ts';
 import type { Reader } from '../../store/database.ts';
-import { rarely } from './rarely.ts';
+import { measured, rarely } from './rarely.ts';
 import type { ReadMetrics } from './read-metrics.ts';
 
 /** What the metrics of letters are read from. */
@@ -17,9 +17,11 @@ export interface LettersMeasured {
 }
 
 /** Adds the metrics of letters, counted at most once a minute. They are left out while the store cannot be read. */
-export function watchLetters(registry: Registry, reads: ReadMetrics, measured: LettersMeasured): void {
-  const { mail, database, clock, log } = measured;
-  const { counters } = mail;
+export function watchLetters(
+  registry: Registry,
+  reads: ReadMetrics,
+  { mail: { counters }, database, clock, log }: LettersMeasured,
+): void {
   if (!counters) return;
   new Counter({
     name: 'counterfoil_letter_attempts_total',
@@ -31,24 +33,17 @@ export function watchLetters(registry: Registry, reads: ReadMetrics, measured: L
       for (const [status, count] of Object.entries(counters)) this.inc({ status }, count);
     },
   });
-  const read = rarely(() =>
-    countLetters(database).catch((error) => {
-      log.warn({ err: error }, 'letters could not be measured');
-      return undefined;
-    }),
-  );
+  const read = rarely(measured(log, 'letters', () => countLetters(database)));
   reads.gauge(
     'counterfoil_letters_waiting',
     'Letters that wait for their first or next attempt.',
     async () => (await read())?.waiting,
   );
-  reads.gauge(
+  reads.age(
     'counterfoil_letters_oldest_waiting_age_seconds',
     'How long ago the letter was written that waits longest; 0 where none does.',
-    async () => {
-      const letters = await read();
-      return letters && Math.max(0, clock.now() - (letters.oldest ?? clock.now())) / SECOND_MS;
-    },
+    clock,
+    async () => (await read())?.oldest,
   );
   reads.gauge(
     'counterfoil_letters_failed',

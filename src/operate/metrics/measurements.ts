@@ -3,7 +3,6 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import type { Journal } from '../../journal/journal.ts';
 import type { LastVerification } from '../../journal/last-verification.ts';
 import type { CheckpointRounds } from '../../journal/sign-checkpoints.ts';
-import { SECOND_MS } from '../../lib/time.ts';
 import type { EventStreams } from '../../payments/events/streams.ts';
 import type { Sweeper } from '../../payments/expire.ts';
 import type { Waits } from '../../payments/waits.ts';
@@ -11,7 +10,7 @@ import type { ReviewFigures } from '../../review/figures.ts';
 import type { DatabaseFailure } from '../../store/database.ts';
 import type { Observe } from '../../web/shell.ts';
 import { type LettersMeasured, watchLetters } from './letter-metrics.ts';
-import { rarely } from './rarely.ts';
+import { measured, rarely } from './rarely.ts';
 import { ReadMetrics } from './read-metrics.ts';
 import { type WebhooksMeasured, watchWebhooks } from './webhook-metrics.ts';
 
@@ -104,8 +103,8 @@ export class Measurements {
   readonly defect = (): void => this.#defects.inc();
 
   /** Adds the values that are read at each scrape. Call it once. */
-  watch(measured: Measured): void {
-    const { journal, checkpoints, sweeper, certificateEndsAt } = measured;
+  watch(parts: Measured): void {
+    const { journal, checkpoints, sweeper, certificateEndsAt } = parts;
     this.#reads.total(
       'counterfoil_journal_commits_total',
       'Commits of the journal.',
@@ -151,11 +150,11 @@ export class Measurements {
       'When the certificate ends that this node shows, where it speaks https itself.',
       certificateEndsAt,
     );
-    this.#watchStreams(measured);
-    this.#watchReview(measured);
-    watchWebhooks(this.#registry, this.#reads, measured);
-    watchLetters(this.#registry, this.#reads, measured);
-    this.#watchStorage(measured);
+    this.#watchStreams(parts);
+    this.#watchReview(parts);
+    watchWebhooks(this.#registry, this.#reads, parts);
+    watchLetters(this.#registry, this.#reads, parts);
+    this.#watchStorage(parts);
   }
 
   /** The text that Prometheus reads, and its media type. */
@@ -182,23 +181,17 @@ export class Measurements {
   }
 
   #watchReview({ figures, clock, log }: Measured): void {
-    const waiting = () =>
-      figures.waiting().catch((error) => {
-        log.warn({ err: error }, 'the queue could not be measured');
-        return undefined;
-      });
+    const waiting = measured(log, 'the queue', () => figures.waiting());
     this.#reads.gauge(
       'counterfoil_review_waiting_payments',
       'Payments that wait for review, live and test, of all nodes.',
       async () => (await waiting())?.count,
     );
-    this.#reads.gauge(
+    this.#reads.age(
       'counterfoil_review_oldest_waiting_age_seconds',
       'How long the payment has waited for review that has waited longest; 0 where none does.',
-      async () => {
-        const queue = await waiting();
-        return queue && Math.max(0, clock.now() - (queue.oldest ?? clock.now())) / SECOND_MS;
-      },
+      clock,
+      async () => (await waiting())?.oldest,
     );
   }
 
@@ -212,21 +205,16 @@ export class Measurements {
         for (const [check, is] of Object.entries(await holds())) this.set({ check }, Number(is));
       },
     });
-    const measured = (what: string, read: () => Promise<number | undefined>, failed?: number) => () =>
-      read().catch((error) => {
-        log.warn({ err: error }, `${what} could not be measured`);
-        return failed;
-      });
     this.#reads.gauge(
       'counterfoil_storage_free_bytes',
       'Room on the disk where storage lies.',
-      measured('the room on the disk', freeBytes),
+      measured(log, 'the room on the disk', freeBytes),
     );
     this.#reads.moment(
       'counterfoil_backup_newest_timestamp_seconds',
       'When the newest verified backup in the folder of backups was made; 0 where there is none.',
       // 0 where the folder is gone or cannot be read. A measurement that is missing would raise no alert.
-      rarely(measured('the age of backups', newestBackupAt, 0)),
+      rarely(measured(log, 'the age of backups', newestBackupAt, 0)),
     );
     this.#reads.moment(
       'counterfoil_verification_last_timestamp_seconds',

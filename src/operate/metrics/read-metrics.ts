@@ -1,6 +1,6 @@
 // Metrics that are read when Prometheus asks.
 import { Counter, Gauge, type Registry } from 'prom-client';
-import { SECOND_MS } from '../../lib/time.ts';
+import { type Clock, SECOND_MS } from '../../lib/time.ts';
 
 export class ReadMetrics {
   readonly #registry: Registry;
@@ -33,6 +33,14 @@ export class ReadMetrics {
         if (value === undefined) this.remove();
         else this.set(value);
       },
+    });
+  }
+
+  /** How many seconds ago a moment was, which is read in milliseconds since 1970: 0 if there is none, left out while it cannot be read. */
+  age(name: string, help: string, clock: Clock, read: () => Promise<number | null | undefined>): void {
+    this.gauge(name, help, async () => {
+      const ms = await read();
+      return ms === undefined ? undefined : Math.max(0, clock.now() - (ms ?? clock.now())) / SECOND_MS;
     });
   }
 

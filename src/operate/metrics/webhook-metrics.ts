@@ -1,13 +1,13 @@
 // How webhook endpoints and their deliveries stand, for Prometheus.
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Logger } from '../../lib/log.ts';
-import { type Clock, SECOND_MS } from '../../lib/time.ts';
+import type { Clock } from '../../lib/time.ts';
 import type { Reader } from '../../store/database.ts';
 import { waitingDeliveries } from '../../webhooks/delivery-queries.ts';
 import { ENDPOINT_STATES } from '../../webhooks/endpoint.ts';
 import { endpointStates } from '../../webhooks/queries.ts';
 import type { WebhookWorker } from '../../webhooks/worker.ts';
-import { rarely } from './rarely.ts';
+import { measured, rarely } from './rarely.ts';
 import type { ReadMetrics } from './read-metrics.ts';
 
 /** What the metrics of webhooks are read from. */
@@ -55,11 +55,7 @@ function watchEndpoints(
   reads: ReadMetrics,
   { clock, log, database }: WebhooksMeasured,
 ): void {
-  const read = () =>
-    endpointStates(database).catch((error) => {
-      log.warn({ err: error }, 'webhook endpoints could not be measured');
-      return undefined;
-    });
+  const read = measured(log, 'webhook endpoints', () => endpointStates(database));
   new Gauge({
     name: 'counterfoil_webhook_endpoints',
     help: 'Webhook endpoints of all merchants, by their state: enabled, failing or disabled.',
@@ -72,13 +68,11 @@ function watchEndpoints(
       for (const state of ENDPOINT_STATES) this.set({ state }, states[state]);
     },
   });
-  reads.gauge(
+  reads.age(
     'counterfoil_webhook_failing_age_seconds',
     'How long no attempt has succeeded at the endpoint that has failed longest and is not disabled; 0 where none fails.',
-    async () => {
-      const states = await read();
-      return states && Math.max(0, clock.now() - (states.failing_since ?? clock.now())) / SECOND_MS;
-    },
+    clock,
+    async () => (await read())?.failing_since,
   );
   reads.moment(
     'counterfoil_webhook_endpoint_disabled_timestamp_seconds',
@@ -89,23 +83,16 @@ function watchEndpoints(
 
 /** Deliveries that wait are counted at most once a minute: there may be many. */
 function watchWaiting(reads: ReadMetrics, { clock, log, database }: WebhooksMeasured): void {
-  const read = rarely(() =>
-    waitingDeliveries(database).catch((error) => {
-      log.warn({ err: error }, 'waiting deliveries could not be measured');
-      return undefined;
-    }),
-  );
+  const read = rarely(measured(log, 'waiting deliveries', () => waitingDeliveries(database)));
   reads.gauge(
     'counterfoil_webhook_waiting_deliveries',
     'Deliveries to enabled endpoints that wait for their first or next attempt.',
     async () => (await read())?.count,
   );
-  reads.gauge(
+  reads.age(
     'counterfoil_webhook_oldest_waiting_age_seconds',
     'How long ago the delivery was queued that waits longest; 0 where none does.',
-    async () => {
-      const waiting = await read();
-      return waiting && Math.max(0, clock.now() - (waiting.oldest ?? clock.now())) / SECOND_MS;
-    },
+    clock,
+    async () => (await read())?.oldest,
   );
 }
