@@ -10,6 +10,8 @@ type Place = Pick<Store, 'storage' | 'database_url'>;
 
 const BUSY = 5;
 const AGAIN_MS = 5;
+/** Reads of a server share a view of a SQLite store for up to 100 ms (`VIEW_MS` of `store/sqlite.ts`). */
+const SEEN_AFTER_MS = 150;
 
 /**
  * Runs a write of a connection without a timeout, again as long as the service is writing. A wait inside SQLite would stop the event loop
@@ -25,12 +27,13 @@ export async function betweenWrites<T>(write: () => T): Promise<T> {
     }
 }
 
-/** Runs a statement. A server's reads may show what was before for a tenth of a second. */
+/** Runs a statement. Once it resolves, no read of a server shows what was before. */
 export async function editOutside({ storage, database_url }: Place, sql: string): Promise<void> {
   if (database_url === null) {
     const raw = new DatabaseSync(join(storage, 'counterfoil.sqlite'), { timeout: 0 });
     await betweenWrites(() => raw.exec(sql));
     raw.close();
+    await delay(SEEN_AFTER_MS);
     return;
   }
   const client = new pg.Client(database_url);

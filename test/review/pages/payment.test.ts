@@ -4,6 +4,7 @@ import { before, test } from 'node:test';
 import { type DefaultTreeAdapterMap, parse } from 'parse5';
 import { sampled } from '../../support/extent.ts';
 import { strictly } from '../../support/markup.ts';
+import { editOutside } from '../../support/outside.ts';
 import { createAt } from '../../support/shop.ts';
 import { XSS_PAYLOADS } from '../../support/xss-payloads.ts';
 import { people, rejectAs, sharedReview, waiting } from './review-stage.ts';
@@ -89,14 +90,10 @@ test('A note must say something, and one too long stays in its field.', async ()
 
 test('An address that runs something, however it came into the store, is text and no link.', async () => {
   const { id } = await createAt(harness, 'details');
-  const { engine } = harness;
-  assert.equal(engine, 'sqlite');
-  const { DatabaseSync } = await import('node:sqlite');
-  const { globSync } = await import('node:fs');
-  const [file] = globSync(`${harness.store.storage}/*.{db,sqlite,sqlite3}`);
-  const database = new DatabaseSync(file!);
-  database.prepare('update payments set return_url = ? where id = ?').run('javascript:alert(1)', id);
-  database.close();
+  await editOutside(
+    harness.store,
+    `update payments set return_url = 'javascript:alert(1)' where id = '${id}'`,
+  );
   const { text } = await who.ana.get(`/payments/${id}`);
   assert.match(text, /<span class="literal"[^>]*>javascript:alert\(1\)</);
   assert.doesNotMatch(text, /href="javascript:/);
