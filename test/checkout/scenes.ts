@@ -95,7 +95,7 @@ async function expired(harness: Harness) {
 }
 
 /** A payment of which an administrator recorded money. */
-async function recorded(harness: Harness, amount_minor = 49_90, offer: OfferName = 'details') {
+export async function recorded(harness: Harness, amount_minor = 49_90, offer: OfferName = 'details') {
   const { id } = await createAt(harness, offer, {
     amount: 49.9,
     merchant_reference: 'ORDER-1001',

@@ -10,10 +10,10 @@ import { customerLetter } from '../../src/mail/letters/customer.ts';
 import { type LetterContent, letterHtml, letterText } from '../../src/mail/letters/markup.ts';
 import * as staff from '../../src/mail/letters/staff.ts';
 import { logoFrom } from '../../src/merchants/logo.ts';
-import { asOf } from '../../src/payments/payment.ts';
+import { asOf, type Payment } from '../../src/payments/payment.ts';
 import { findPayment } from '../../src/payments/queries.ts';
 import { LANGUAGES, Languages } from '../../src/web/markup/languages.ts';
-import { LONG_TEXT, submitted } from '../checkout/scenes.ts';
+import { LONG_TEXT, recorded, submitted } from '../checkout/scenes.ts';
 import { faultsEveryWay } from '../support/axe.ts';
 import { AT_ONCE } from '../support/browser.ts';
 import { AXE, startChromium } from '../support/chromium.ts';
@@ -58,20 +58,21 @@ async function paymentFor(on: Harness, kind: CustomerLetter) {
   return asOf((await findPayment(on.service.database, id))!, on.clock.now());
 }
 
-/** The letters to customers, a function of the language each. */
+/** What writes the letter of a kind about a payment in a language. */
+async function writerOf({ service }: Harness, kind: CustomerLetter, payment: Payment) {
+  const receipt = await receiptOf(service.database, payment);
+  const { offer, checkoutBaseUrl, directory } = service;
+  const profile = { ...directory.profile(payment.merchant_id), particulars: PARTICULARS };
+  return (tag: string) => {
+    const words = Languages.in('Europe/Berlin').choose(tag);
+    return customerLetter(kind, { payment, profile, words, offer, checkoutBaseUrl, receipt });
+  };
+}
+
 async function toCustomers(on: Harness) {
   const letters = [];
-  for (const kind of CUSTOMER_LETTERS) {
-    const payment = await paymentFor(on, kind);
-    const receipt = await receiptOf(on.service.database, payment);
-    const { offer, checkoutBaseUrl, directory } = on.service;
-    const profile = { ...directory.profile(payment.merchant_id), particulars: PARTICULARS };
-    const write = (tag: string) => {
-      const words = Languages.in('Europe/Berlin').choose(tag);
-      return customerLetter(kind, { payment, profile, words, offer, checkoutBaseUrl, receipt });
-    };
-    letters.push({ kind, write });
-  }
+  for (const kind of CUSTOMER_LETTERS)
+    letters.push({ kind, write: await writerOf(on, kind, await paymentFor(on, kind)) });
   return letters;
 }
 
@@ -126,6 +127,14 @@ describe('each letter', () => {
       soundMarkup(letter.html as string, 'ltr', kind);
     }
   });
+});
+
+test('a letter about a part of the money says what is still due, and how to pay that', async () => {
+  const id = await recorded(harness, 20_00, 'transfer');
+  const payment = (await findPayment(harness.service.database, id))!;
+  const { text } = parsed((await writerOf(harness, 'money_found', payment))('en'));
+  for (const wanted of [/€20\.00/, /€29\.90/, /^IBAN: DE89/m, /^Amount: 29\.90 EUR$/m])
+    assert.match(text!, wanted);
 });
 
 /** Nothing is loaded from elsewhere, and what a mail app keeps of a letter, its inner cells, still says how it is read. */
