@@ -1,6 +1,7 @@
 // Single keys that a person presses while the service runs in the foreground of their terminal.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { SECOND_MS } from '../../lib/time.ts';
 import { styled, type TerminalLog } from './terminal.ts';
 
 export interface PressedKey {
@@ -10,6 +11,8 @@ export interface PressedKey {
   press(): void | Promise<void>;
 }
 
+/** Between two looks whether a service in the background is in the foreground by now. */
+const LOOK_EACH_MS = SECOND_MS;
 const CTRL_C = '\x03';
 const CTRL_Z = '\x1a';
 
@@ -22,16 +25,20 @@ export function listenForKeys(keys: readonly PressedKey[], stop: () => void, log
   if (!stdin.isTTY) return;
   const names = keys.map(({ letter, does }) => `${letter} ${does}`).join(' · ');
   console.log(styled(stdout, 'dim', `  keys: ${names}\n`));
+  let isListening = false;
   const begin = () => {
-    if (!isInForeground()) return;
+    if (isListening || !isInForeground()) return;
+    isListening = true;
     stdin.setRawMode(true);
     stdin.resume();
   };
   const suspend = () => {
+    isListening = false;
     stdin.setRawMode(false);
     stdin.pause();
     process.kill(0, 'SIGTSTP');
   };
+  stdin.pause(); // a listener alone begins to read
   stdin.on('error', () => {}); // its window was closed
   stdin.on('data', async (typed) => {
     for (const letter of typed.toString()) {
@@ -47,7 +54,8 @@ export function listenForKeys(keys: readonly PressedKey[], stop: () => void, log
       }
     }
   });
-  process.on('SIGCONT', begin);
+  // A job that runs in the background gets no signal when a shell brings it to the foreground.
+  setInterval(begin, LOOK_EACH_MS).unref();
   begin();
 }
 

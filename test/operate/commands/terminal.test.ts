@@ -38,10 +38,10 @@ afterEach(async () => {
   folder.remove();
 });
 
-async function onTerminal(line: string, env: Record<string, string> = {}, cwd = folder.path) {
-  const terminal = startOnTerminal(line, { cwd, env: { PORT: '0', ...env } });
+async function onTerminal(line: string, env: Record<string, string> = {}, until = /Ctrl-C stops it/) {
+  const terminal = startOnTerminal(line, { cwd: folder.path, env: { PORT: '0', ...env } });
   running.push(terminal);
-  await terminal.until(/Ctrl-C stops it/);
+  await terminal.until(until);
   return terminal;
 }
 
@@ -51,6 +51,7 @@ describe('on a terminal', { skip: !hasTerminal && 'this machine has no util-linu
     assert.match(terminal.stdout, ANSI);
     const banner = plainText(terminal.stdout);
     assert.match(banner, /counterfoil \d+\.\d+\.\d+ {2}ready in \d+\.\d s {2}development · 127\.0\.0\.1/);
+    assert.match(banner, /Docs +http:\S+\/docs\n/);
     assert.match(banner, /Mail +http:\S+\/dev\/mail\n/);
     assert.match(banner, /Webhooks +http:\S+\/dev\/inbox\n/);
     assert.match(banner, /API +http:\/\/127\.0\.0\.1:\d+\/v1\n/);
@@ -142,6 +143,23 @@ describe('on a terminal', { skip: !hasTerminal && 'this machine has no util-linu
     await fetch(/http:\S+\/v1(?=\r?\n)/.exec(plainText(terminal.stdout))![0]);
     await terminal.until(/401/);
     assert.doesNotMatch(terminal.stdout, /keys: o/);
+  });
+
+  test('in the background of a shell it serves on, and in its foreground it takes keys', async () => {
+    const terminal = await onTerminal('bash --norc -i', {}, /[$#] /);
+    const type = (text: string) => terminal.child.stdin!.write(text);
+    type(`${SERVE} --no-demo &\n`);
+    await terminal.until(/keys: o/);
+    type('jobs\n');
+    assert.match((await terminal.until(/\[1\]\+ {2}(\w+)/))[1]!, /Running/);
+    type('fg\n');
+    await terminal.until(/serve --no-demo\r/);
+    type('j');
+    await terminal.until(/lines of JSON/);
+    type('q');
+    await terminal.until(/Stopped\. What was accepted/);
+    type('exit\n');
+    await terminal.ended;
   });
 
   test('Ctrl-C stops it cleanly', async () => {
