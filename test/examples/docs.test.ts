@@ -1,6 +1,7 @@
 // The examples of docs/integrate/: each is run in its language against the service, and the answer that a page shows is what came back.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -8,9 +9,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer, text } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import { SLUGS } from '../../src/web/docs/pages.ts';
 import { errorSchema } from '../../src/web/errors.ts';
+import { newWebhookSecret, signatureHeader } from '../../src/webhooks/signing.ts';
 import { ROOT } from '../support/command.ts';
+import { freePort } from '../support/free-ports.ts';
 import { startHarness } from '../support/harness.ts';
 
 const LOCAL = 'http://127.0.0.1:8080';
@@ -78,7 +82,7 @@ const LANGUAGES: Record<string, Language> = {
   },
 };
 
-/** Servers that wait for requests: test/webhooks/documents.test.ts runs them. */
+/** Servers that wait for requests. */
 const isServer = (code: string) => code.includes('WEBHOOK_SECRET!') || /getenv|environ/.test(code);
 
 /** The blocks of a page in all languages, group by group. */
@@ -240,6 +244,52 @@ describe('the examples of the documentation', () => {
         );
       }
       heard.set(name, recorder.heard);
+    });
+
+  for (const [name, { fence, command, whole }] of Object.entries(LANGUAGES).filter(
+    ([, one]) => one.fence !== 'sh',
+  ))
+    test(`have a receiver in ${name} that takes what is signed, once, and nothing else.`, async (t) => {
+      const codes = GROUPS.filter(({ page }) => page === 'webhooks').map(
+        ({ blocks }) => blocks.get(fence) ?? '',
+      );
+      const receiver = codes.find(isServer)!;
+      const verifier = fence === 'ts' ? '' : codes.find((code) => /(?:def|function) verify\(/.test(code))!;
+      const [port, secret] = [await freePort(), newWebhookSecret()];
+      const folder = mkdtempSync(join(tmpdir(), 'counterfoil-receiver-'));
+      const file = join(folder, `hook.${fence}`);
+      writeFileSync(file, whole(`${verifier}\n${receiver}`).replaceAll('3000', String(port)));
+      const args = fence === 'php' ? ['-S', `localhost:${port}`, file] : [...command.slice(1), file];
+      const child = spawn(command[0]!, args, { env: { ...process.env, WEBHOOK_SECRET: secret } });
+      const isStarted = await new Promise((resolve) => {
+        child.once('spawn', () => resolve(true));
+        child.once('error', () => resolve(false));
+      });
+      if (!isStarted) return t.skip(`${command[0]} is not installed here`);
+      const printed = Promise.all([text(child.stdout), text(child.stderr)]);
+      const id = `evt_${randomUUID()}`;
+      const data = { merchant_reference: 'order-1042' };
+      const body = JSON.stringify({ id, type: 'payment.approved', data });
+      const seconds = Math.floor(Date.now() / 1000);
+      const send = async (signed: string): Promise<number> => {
+        const headers = {
+          'content-type': 'application/json',
+          'webhook-id': id,
+          'webhook-timestamp': String(seconds),
+          'webhook-signature': signatureHeader([signed], id, seconds, body),
+        };
+        for (;;)
+          try {
+            return (await fetch(`http://localhost:${port}/hook`, { method: 'POST', headers, body })).status;
+          } catch (error) {
+            if (child.exitCode !== null) throw error; // it does not listen yet
+            await setTimeout(50);
+          }
+      };
+      const answers = [await send(secret), await send(newWebhookSecret()), await send(secret)];
+      child.kill();
+      assert.deepEqual(answers, [204, 400, 204], (await printed).join());
+      assert.equal((await printed).join().split('order-1042 is paid: ship it').length - 1, 1);
     });
 
   test('ask the same of the service in every language.', () => {

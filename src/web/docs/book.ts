@@ -95,13 +95,15 @@ export function search(pages: readonly Page[], asked: string): Found[] {
       const text = section.text.toLowerCase();
       if (!words.every((word) => title.includes(word) || text.includes(word))) return [];
       const inTitle = words.filter((word) => section.title.toLowerCase().includes(word)).length;
-      const rank =
-        inTitle * 10 + (page.slug === 'changelog' ? -5 : 0) + Math.min(4, text.split(words[0]!).length - 1);
+      const rank = inTitle * 10 + (isListing(page) ? -6 : 0) + Math.min(4, text.split(words[0]!).length - 1);
       return [{ page, section, rank, excerpt: excerptOf(section.text, words) }];
     }),
   );
   return found.sort((one, other) => other.rank - one.rank).slice(0, FOUND_MAXIMUM);
 }
+
+/** Pages that have every word somewhere: the others tell more of it. */
+const isListing = ({ slug }: Page) => slug === 'changelog' || slug === 'reference';
 
 /** The text around the first of the words, with that word marked. */
 function excerptOf(text: string, words: readonly string[]): Html {

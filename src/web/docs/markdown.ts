@@ -51,7 +51,8 @@ export function sectionsOf(blocks: readonly Block[]): Section[] {
       const { depth, text } = block as Tokens.Heading;
       sections.push({ id: anchorOf(text), title: plain(text.replace(CUSTOM_ID, '')), depth, text: '' });
     } else if (sections.length > 0 && 'raw' in block)
-      sections.at(-1)!.text += ` ${plain(block.raw.replaceAll(/^\|[-| ]+\|$/gm, '').replaceAll('|', ' '))}`;
+      sections.at(-1)!.text +=
+        ` ${plain(block.raw.replace(/^\|.*\|\n\|[-| ]+\|$/m, '').replaceAll('|', ' '))}`;
   return sections;
 }
 
@@ -79,18 +80,16 @@ function anchors(): (heading: string) => string {
 export function documentMarkup(blocks: readonly Block[], links: Links): Html {
   const anchorOf = anchors();
   let within = '';
-  let title = '';
   let examples = 0;
   const parts = blocks.map((block) => {
     if (block.type === 'heading') {
       const { text } = block as Tokens.Heading;
       within = CUSTOM_ID.exec(text)?.[1] ?? '';
-      title = plain(text.replace(CUSTOM_ID, ''));
       return headingMarkup(block as Tokens.Heading, anchorOf(text), links);
     }
     if (block.type === 'examples')
       return exampleMarkup(block.each as Tokens.Code[], `example-${++examples}`, links);
-    if (block.type === 'table') return tableMarkup(block as Tokens.Table, title, within, links);
+    if (block.type === 'table') return tableMarkup(block as Tokens.Table, within, links);
     return blockMarkup(block as Token, links);
   });
   return html`${parts.map((part) => html`${part}\n`)}`;
@@ -121,17 +120,21 @@ ${each.length > 1 && html`<ul class="tabs" aria-label="Language of the example">
 /** Whether an example may stand for one in the chosen language. */
 const isNear = (lang: string | undefined, chosen: string) => chosen === 'ts' && lang === 'js';
 
-function tableMarkup({ header, rows }: Tokens.Table, title: string, within: string, links: Links): Html {
+/** A table. Its cells name their columns, since rows become cards on narrow pages. */
+function tableMarkup({ header, rows }: Tokens.Table, within: string, links: Links): Html {
   const heads = header.map(({ tokens }) => html`<th scope="col">${inline(tokens, links)}</th>`);
   const body = rows.map((cells) => {
     const field = within && /^`([\w.-]+)`/.exec(cells[0]!.text)?.[1];
-    const id = field ? `${within}.${field}` : undefined;
-    return html`<tr${attributes({ id })}>${cells.map(({ tokens }) => html`<td>${inline(tokens, links)}</td>`)}</tr>\n`;
+    const written = cells.map(({ tokens }, index) => {
+      const label = plain(header[index]!.text);
+      return html`<td data-label="${label}"><div>${inline(tokens, links)}</div></td>`;
+    });
+    return html`<tr${attributes({ id: field ? `${within}.${field}` : undefined })}>${written}</tr>\n`;
   });
-  return html`<div class="table" role="region" tabindex="0" aria-label="${`Table: ${title}`}"><table>
+  return html`<table>
 <thead><tr>${heads}</tr></thead>
 <tbody>${body}</tbody>
-</table></div>`;
+</table>`;
 }
 
 function blockMarkup(token: Token, links: Links): Html {
