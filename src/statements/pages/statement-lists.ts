@@ -107,11 +107,7 @@ async function openTable(
             ? html`${levelStamp(context, best)}`
             : html`<span>${line.booked === 1 ? say`Nothing` : '–'}</span>`,
       ],
-      [
-        say`For`,
-        ({ proposals: [best] }) =>
-          best ? html`${said(best.payment.merchant_reference ?? best.payment.merchant_name)}` : '–',
-      ],
+      [say`For`, ({ proposals: [best] }) => (best ? orderName(best.payment) : '–')],
       [
         say`What differs`,
         ({ proposals: [best] }) =>
@@ -122,6 +118,14 @@ async function openTable(
     ],
     shown,
   );
+}
+
+/** Order numbers of so many characters stand in one line of a table. */
+const SHORT_NAME = 16;
+
+function orderName({ merchant_reference, merchant_name }: Proposal['payment']): Html {
+  const name = merchant_reference ?? merchant_name;
+  return name.length > SHORT_NAME ? said(name) : html`<bdi>${name}</bdi>`;
 }
 
 type Row = { line: BankLine; proposals: readonly Proposal[] };
