@@ -141,6 +141,28 @@ test('a debit is named as money that went back', async () => {
   assert.match((await books.reads(paid.id)).body, /€20\.00 of €31\.00 has arrived.* €11\.00 was paid back/);
 });
 
+test('a debit in another currency than its payment is told, and no button would be refused', async () => {
+  const paid = await order(29);
+  const text = referenceOn(await books.reads(paid.id));
+  const francs = {
+    amount: '29.00',
+    bank: 'FRANCS',
+    day: today(),
+    currency: 'CHF',
+    direction: 'DBIT' as const,
+  };
+  await books.bring([{ ...francs, text }], { currency: 'CHF' });
+  const page = await books.page('FRANCS');
+  assert.match(
+    page.body,
+    /CHF 29\.00 went out with the reference of this payment, which is in another currency\./,
+  );
+  assert.deepEqual(
+    page.forms.filter(({ values }) => values.payment === paid.id),
+    [],
+  );
+});
+
 test('of money by hand with the amount of a named line it is asked whether it is the same', async () => {
   for (const [answer, sum] of [
     ['same', '30.00'],
