@@ -1,6 +1,6 @@
 // Every page of checkout in a real browser without scripts: what is seen, reached, printed and read aloud.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { COLOUR_RULES, faultsEveryWay, faultsOfNewLooks } from '../support/axe.ts';
 import {
@@ -15,7 +15,6 @@ import {
   motions,
   newPage,
   type ReadyScene,
-  type Stage,
   type Stop,
   show,
   startStage,
@@ -25,6 +24,7 @@ import {
 import { loaded } from '../support/chromium.ts';
 import { HEADINGS, TYPED } from '../support/customer.ts';
 import { scan } from '../support/qr-reader.ts';
+import { shared } from '../support/shared.ts';
 import { createAt, KEYS, type OfferName } from '../support/shop.ts';
 import { LONG_TEXT, RETURN } from './scenes.ts';
 
@@ -38,11 +38,7 @@ const DIRECTIONS = ['en', 'ar'];
 const TEXT_SPACING =
   '* { line-height: 1.5 !important; letter-spacing: 0.12em !important; word-spacing: 0.16em !important } p { margin-block-end: 2em !important }';
 
-let stage: Stage;
-before(async () => {
-  stage = await startStage();
-});
-after(() => stage?.close());
+const stage = shared(startStage);
 
 /** Runs `check` for every scene and tells all faults at once, each with its scene. */
 async function everyScene(

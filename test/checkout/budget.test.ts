@@ -1,9 +1,10 @@
 // What a page to pay on may weigh: so little that it is there before a slow connection is felt.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { stylesheet } from '../../src/web/markup/assets.ts';
-import { fetched, newPage, type Stage, show, startStage } from '../support/browser.ts';
+import { fetched, newPage, show, startStage } from '../support/browser.ts';
+import { shared } from '../support/shared.ts';
 
 const KB = 1024;
 const TOGETHER = 20 * KB;
@@ -13,11 +14,7 @@ const REQUESTS = 6;
 /** Lines may break elsewhere in the typeface than in the font that stood in for it; up to 0.1 is called good. */
 const LATE_SHIFT = 0.01;
 
-let stage: Stage;
-before(async () => {
-  stage = await startStage();
-});
-after(() => stage?.close());
+const stage = shared(startStage);
 
 const pending = () => stage.scenes.filter(({ name }) => /^(pending|errors)/.test(name));
 /** As a proxy in front of the service would send it. */

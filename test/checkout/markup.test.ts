@@ -1,14 +1,11 @@
 // The markup of every page: no fault of HTML, one heading above the others, and no name that leads nowhere.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { fetched, type Stage, startStage } from '../support/browser.ts';
+import { test } from 'node:test';
+import { fetched, startStage } from '../support/browser.ts';
 import { markupFaults } from '../support/markup.ts';
+import { shared } from '../support/shared.ts';
 
-let stage: Stage;
-before(async () => {
-  stage = await startStage();
-});
-after(() => stage?.close());
+const stage = shared(startStage);
 
 for (const language of ['en', 'ar'])
   test(`the markup is strict, and every name in it leads somewhere: ${language}.`, async () => {

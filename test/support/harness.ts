@@ -2,7 +2,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { after, before } from 'node:test';
 import { readCheckpoints } from '../../src/journal/checkpoint.ts';
 import type { Journal } from '../../src/journal/journal.ts';
 import { SECRETS_FILE } from '../../src/journal/keys/key-file.ts';
@@ -19,6 +18,7 @@ import { DEFAULT_TERMS } from '../../src/payments/pay-by.ts';
 import { parsePaymentRequest } from '../../src/payments/request.ts';
 import { freePort } from './free-ports.ts';
 import { CHEAP } from './password.ts';
+import { shared } from './shared.ts';
 import { type Engine, type Store, temporaryStore } from './stores.ts';
 import { LONGER_THAN_A_TEST_MS } from './waiting.ts';
 import { rememberSecret } from './webhook-receiver.ts';
@@ -172,21 +172,10 @@ export interface HarnessOptions {
 
 /** A harness for the tests of the suite, or the file, that calls this: started before them and closed after them. */
 export function sharedHarness(engine: Engine, options: HarnessOptions = {}): Harness {
-  let started: Harness | undefined;
-  before(async () => {
-    started = await startHarness(engine, options);
-  });
-  after(async () => {
-    try {
-      if (options.isVerified) await started?.verify();
-    } finally {
-      await started?.close();
-    }
-  });
-  return new Proxy({} as Harness, {
-    get: (_, name) => started![name as keyof Harness],
-    set: (_, name, value) => Reflect.set(started!, name, value),
-  });
+  return shared(
+    () => startHarness(engine, options),
+    async (harness) => options.isVerified && harness.verify(),
+  );
 }
 
 export async function startHarness(engine: Engine, options: HarnessOptions = {}): Promise<Harness> {

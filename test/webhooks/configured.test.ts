@@ -1,8 +1,9 @@
 // Endpoints of the configuration file: what a wrong one is told, and how the store takes them over.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { ConfigurationError, parseConfiguration } from '../../src/operate/config.ts';
-import { type Harness, startHarness } from '../support/harness.ts';
+import { sharedHarness } from '../support/harness.ts';
+import { shared } from '../support/shared.ts';
 import { eventually } from '../support/waiting.ts';
 import { WebhookReceiver } from '../support/webhook-receiver.ts';
 
@@ -65,17 +66,10 @@ test('a wrong endpoint of the file is told with its line', () => {
 });
 
 describe('endpoints of the configuration file', () => {
-  let service: Harness;
-  let receiver: WebhookReceiver;
-  before(async () => {
-    service = await startHarness('sqlite');
-    receiver = await WebhookReceiver.start();
+  const service = sharedHarness('sqlite', { isVerified: true });
+  const receiver = shared(WebhookReceiver.start);
+  before(() => {
     receiver.isUntold = true; // the store makes the secrets, and tells only what is rotated
-  });
-  after(async () => {
-    await service.verify();
-    await service.close();
-    await receiver.close();
   });
 
   const MERCHANT_ID = 'mer_development';

@@ -1,7 +1,8 @@
 // Webhooks: what became of a payment reaches the merchant's server by itself, signed, once the commit stands, and nothing is lost.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import { type Harness, OTHER_KEY, startHarness } from '../support/harness.ts';
+import { describe, test } from 'node:test';
+import { OTHER_KEY, sharedHarness } from '../support/harness.ts';
+import { shared } from '../support/shared.ts';
 import { ENGINES } from '../support/stores.ts';
 import { until } from '../support/waiting.ts';
 import { answering, WebhookReceiver } from '../support/webhook-receiver.ts';
@@ -19,17 +20,8 @@ const DAY_MS = 24 * HOUR_MS;
 
 for (const engine of ENGINES) {
   describe(`webhooks on ${engine}`, () => {
-    let service: Harness;
-    let receiver: WebhookReceiver;
-    before(async () => {
-      service = await startHarness(engine);
-      receiver = await WebhookReceiver.start();
-    });
-    after(async () => {
-      await service.verify();
-      await service.close();
-      await receiver.close();
-    });
+    const service = sharedHarness(engine, { isVerified: true });
+    const receiver = shared(WebhookReceiver.start);
 
     /** Adds an endpoint on a path of its own. Returns its `data`. */
     async function endpoint(path: string, fields: object = {}, key?: string) {

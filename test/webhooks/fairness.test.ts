@@ -13,7 +13,8 @@ import {
   TRIALS_A_MINUTE,
 } from '../../src/webhooks/limits.ts';
 import { Slots } from '../../src/webhooks/slots.ts';
-import { type Harness, LIVE_KEY, startHarness, TestClock } from '../support/harness.ts';
+import { type Harness, LIVE_KEY, sharedHarness, startHarness, TestClock } from '../support/harness.ts';
+import { shared } from '../support/shared.ts';
 import { ENGINES } from '../support/stores.ts';
 import { becomes } from '../support/waiting.ts';
 import { answering, WebhookReceiver } from '../support/webhook-receiver.ts';
@@ -94,17 +95,8 @@ test('docs/limits.md names for each limit a test file that is there', () => {
 
 for (const engine of ENGINES) {
   describe(`webhooks to one URL on ${engine}`, () => {
-    let service: Harness;
-    let receiver: WebhookReceiver;
-    before(async () => {
-      service = await startHarness(engine);
-      receiver = await WebhookReceiver.start();
-    });
-    after(async () => {
-      await service.verify();
-      await service.close();
-      await receiver.close();
-    });
+    const service = sharedHarness(engine, { isVerified: true });
+    const receiver = shared(WebhookReceiver.start);
 
     async function endpoint(path: string, fields: object = {}): Promise<{ id: string; secret: string }> {
       const body = { url: receiver.url(path), ...fields };

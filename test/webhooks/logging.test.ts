@@ -1,27 +1,20 @@
 // The log of webhooks: one line for each attempt that failed and for each endpoint that was disabled, and nothing that a merchant wrote.
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import type { Delivery } from '../../src/webhooks/delivery.ts';
 import type { Endpoint } from '../../src/webhooks/endpoint.ts';
 import { logAttempt } from '../../src/webhooks/sender.ts';
-import { type Harness, startHarness } from '../support/harness.ts';
+import { sharedHarness } from '../support/harness.ts';
+import { shared } from '../support/shared.ts';
 import { eventually } from '../support/waiting.ts';
 import { answering, WebhookReceiver } from '../support/webhook-receiver.ts';
 
 const FAILED = 'a webhook was not delivered';
 const DISABLED = 'a webhook endpoint was disabled';
 
-let service: Harness;
-let receiver: WebhookReceiver;
-before(async () => {
-  service = await startHarness('sqlite', { configuration: 'log_level: info\n' });
-  receiver = await WebhookReceiver.start();
-});
-after(async () => {
-  await service.close();
-  await receiver.close();
-});
+const service = sharedHarness('sqlite', { configuration: 'log_level: info\n' });
+const receiver = shared(WebhookReceiver.start);
 
 const lines = (msg: string) =>
   service.logged.map((line) => JSON.parse(line)).filter((one) => one.msg === msg);

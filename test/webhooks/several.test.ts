@@ -1,10 +1,11 @@
 // Webhooks under failures: dead endpoints beside live ones, killed and stopped nodes, 410, and endpoints that fail for days.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { DELIVERIES_KEPT_MS, delayAfter, RETRY_DELAYS_MS } from '../../src/webhooks/delivery.ts';
 import { ENDPOINTS } from '../../src/webhooks/endpoint.ts';
 import { LEASE_MS } from '../../src/webhooks/queue.ts';
-import { type Harness, OTHER_KEY, startHarness } from '../support/harness.ts';
+import { OTHER_KEY, sharedHarness } from '../support/harness.ts';
+import { shared } from '../support/shared.ts';
 import { ENGINES } from '../support/stores.ts';
 import { becomes, until } from '../support/waiting.ts';
 import { answering, type Received, WebhookReceiver } from '../support/webhook-receiver.ts';
@@ -35,17 +36,8 @@ test('ten attempts are spread over about 75 hours, each delay varied by a fifth;
 
 for (const engine of ENGINES) {
   describe(`webhooks under failures on ${engine}`, () => {
-    let service: Harness;
-    let receiver: WebhookReceiver;
-    before(async () => {
-      service = await startHarness(engine);
-      receiver = await WebhookReceiver.start();
-    });
-    after(async () => {
-      await service.verify();
-      await service.close();
-      await receiver.close();
-    });
+    const service = sharedHarness(engine, { isVerified: true });
+    const receiver = shared(WebhookReceiver.start);
 
     async function endpoint(path: string, key?: string) {
       const options = { method: 'POST', body: { url: receiver.url(path) }, ...(key && { key }) };

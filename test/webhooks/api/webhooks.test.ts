@@ -1,8 +1,9 @@
 // /v1/webhook_endpoints and /v1/deliveries: what a merchant can set, what is refused, and that nobody reaches what is somebody else's.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Harness, OTHER_KEY, type RequestOptions, startHarness } from '../../support/harness.ts';
+import { type Harness, OTHER_KEY, type RequestOptions, sharedHarness } from '../../support/harness.ts';
+import { shared } from '../../support/shared.ts';
 import { eventually } from '../../support/waiting.ts';
 import { answering, WebhookReceiver } from '../../support/webhook-receiver.ts';
 
@@ -54,17 +55,8 @@ const BAD_CHANGES: [string, object][] = [
 ];
 
 describe('webhook endpoints', () => {
-  let service: Harness;
-  let receiver: WebhookReceiver;
-  before(async () => {
-    service = await startHarness('sqlite');
-    receiver = await WebhookReceiver.start();
-  });
-  after(async () => {
-    await service.verify();
-    await service.close();
-    await receiver.close();
-  });
+  const service = sharedHarness('sqlite', { isVerified: true });
+  const receiver = shared(WebhookReceiver.start);
 
   const send = (method: string, path = '', options: RequestOptions = {}) =>
     service.request(ENDPOINTS + path, { method, ...options });

@@ -1,24 +1,18 @@
 // Webhooks in the console: every endpoint with its state and deliveries, and what administrators alone do about it.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import { type Client, MANY_SIGN_INS, signIn } from '../../support/console.ts';
-import { type Harness, startHarness } from '../../support/harness.ts';
+import { sharedHarness } from '../../support/harness.ts';
 import { strictly } from '../../support/markup.ts';
+import { shared } from '../../support/shared.ts';
 import { eventually } from '../../support/waiting.ts';
 import { answering, WebhookReceiver } from '../../support/webhook-receiver.ts';
 
-let harness: Harness;
-let receiver: WebhookReceiver;
+const harness = sharedHarness('sqlite', { isVerified: true, configuration: MANY_SIGN_INS });
+const receiver = shared(WebhookReceiver.start);
 let ana: Client;
 before(async () => {
-  harness = await startHarness('sqlite', { configuration: MANY_SIGN_INS });
-  receiver = await WebhookReceiver.start();
   ana = await signIn(harness);
-});
-after(async () => {
-  await harness.verify();
-  await harness.close();
-  await receiver.close();
 });
 
 async function addEndpoint(path: string): Promise<string> {
