@@ -74,6 +74,8 @@ async function allCame({ server }: Group, promised: readonly string[]): Promise<
     },
     () => `${promised.length} promised, ${came.size} came`,
   );
+  // What another node sends meanwhile would come later.
+  await eventually(() => server.open() === 0);
   const ids = new Set(server.taken.map(({ letter }) => letter.messageId));
   assert.equal(ids.size, came.size, 'a letter that comes again has the same Message-ID');
   return server.taken.length - ids.size;
