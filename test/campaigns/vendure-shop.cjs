@@ -13,7 +13,8 @@ const {
 } = require('@vendure/core');
 const { populate } = require('@vendure/core/cli');
 
-const { SHOP_PORT, SHOP_DATABASE, COUNTERFOIL_URL, COUNTERFOIL_KEY, COUNTERFOIL_WEBHOOK_SECRET } = process.env;
+const { SHOP_PORT, SHOP_DATABASE, COUNTERFOIL_URL, COUNTERFOIL_KEY, COUNTERFOIL_WEBHOOK_SECRET } =
+  process.env;
 const origin = `http://localhost:${SHOP_PORT}`;
 
 /** What the storefront says of each state. It says "failed" of none. */
@@ -94,7 +95,10 @@ const initialData = {
   shippingMethods: [{ name: 'Parcel', price: 500 }],
   paymentMethods: [
     { name: 'Counterfoil', handler: { code: 'counterfoil', arguments: [] } },
-    { name: 'Voucher', handler: { code: 'dummy-payment-handler', arguments: [{ name: 'automaticSettle', value: 'true' }] } },
+    {
+      name: 'Voucher',
+      handler: { code: 'dummy-payment-handler', arguments: [{ name: 'automaticSettle', value: 'true' }] },
+    },
   ],
   collections: [],
 };
