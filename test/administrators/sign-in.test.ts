@@ -116,19 +116,6 @@ for (const engine of ENGINES) {
       assert.equal(await outcome(email, PASSWORD), 'right');
     });
 
-    test('an address that nobody has takes as long as one that somebody has', async () => {
-      const { administrator } = await costlyPerson();
-      // In time of a processor, which a hash takes nearly all of: whatever else the machine does meanwhile is not counted.
-      const took = async (email: string) => {
-        const begun = processMs();
-        await tryPassword({ ...parts, passwordCost: undefined }, email, 'not the password at all');
-        return processMs() - begun;
-      };
-      const known = Math.min(await took(administrator.email), await took(administrator.email));
-      const unknown = Math.min(await took('who1@example.org'), await took('who2@example.org'));
-      assert.ok(unknown > known / 2 && known > unknown / 2, `${unknown} ms against ${known} ms`);
-    });
-
     test('a code of an app and a recovery code are right in digits of any script', async () => {
       const ana = await person();
       const { email } = ana.administrator;
@@ -496,3 +483,19 @@ for (const engine of ENGINES) {
     });
   });
 }
+
+test('an address that nobody has takes as long as one that somebody has', async () => {
+  await using harness = await startHarness('sqlite');
+  const parts = partsOf(harness);
+  const somebody = 'ana@example.org';
+  await addPerson(parts, { email: somebody, password: await hashPassword(PASSWORD) });
+  // In time of a processor, which a hash takes nearly all of: whatever else the machine does meanwhile is not counted.
+  const took = async (email: string) => {
+    const begun = processMs();
+    await tryPassword({ ...parts, passwordCost: undefined }, email, 'not the password at all');
+    return processMs() - begun;
+  };
+  const known = Math.min(await took(somebody), await took(somebody));
+  const unknown = Math.min(await took('who1@example.org'), await took('who2@example.org'));
+  assert.ok(unknown > known / 2 && known > unknown / 2, `${unknown} ms against ${known} ms`);
+});
