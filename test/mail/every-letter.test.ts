@@ -71,8 +71,13 @@ async function writerOf({ service }: Harness, kind: CustomerLetter, payment: Pay
 
 async function toCustomers(on: Harness) {
   const letters = [];
-  for (const kind of CUSTOMER_LETTERS)
-    letters.push({ kind, write: await writerOf(on, kind, await paymentFor(on, kind)) });
+  for (const [kind, status_reason] of [
+    ...CUSTOMER_LETTERS.map((one) => [one, undefined] as const),
+    ['cancelled', 'cancelled_by_customer'] as const,
+  ]) {
+    const payment = { ...(await paymentFor(on, kind)), ...(status_reason && { status_reason }) };
+    letters.push({ kind, write: await writerOf(on, kind, payment) });
+  }
   return letters;
 }
 

@@ -162,7 +162,9 @@ function telling(kind: CustomerLetter, said: Said): Parts {
     money_found: words.html('mail.follow'),
     receipt: words.html('mail.receipt.next'),
     not_accepted: words.html('rejected.next', { merchant }),
-    cancelled: own ? words.html('mail.cancelled.own') : words.html('cancelled.by_merchant', { merchant }),
+    cancelled: own
+      ? words.html('mail.cancelled.own', { merchant })
+      : words.html('cancelled.by_merchant', { merchant }),
   };
   const message = kind === 'not_accepted' ? payment.review_message : null;
   return {
