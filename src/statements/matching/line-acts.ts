@@ -38,7 +38,7 @@ export const IGNORE_REASON_MAXIMUM = 500;
 /** What is wrong with a reason for ignoring a line, or undefined. */
 export function ignoreReasonFault(reason: string): string | undefined {
   return reason === ''
-    ? phrase('Say why no payment is meant')
+    ? phrase('Say why this line is for no payment')
     : textFault(reason, IGNORE_REASON_MAXIMUM, true);
 }
 

@@ -242,7 +242,7 @@ test('several open lines are ignored with one reason, or are together the money 
   const stateOf = async (bank: string) =>
     (await findLine(harness.service.database, await lineIdOf(bank)))!.state;
   assert.match((await send([], { act: 'ignore', reason: 'Rent' })).body, /Tick at least one line/);
-  assert.match((await send(['RENT1'], { act: 'ignore', reason: '' })).body, /Say why no payment is meant/);
+  assert.match((await send(['RENT1'], { act: 'ignore', reason: '' })).body, /Say why this line/);
   assert.equal(await stateOf('RENT1'), 'open');
   const ignored = await send(['RENT1', 'RENT2'], { act: 'ignore', reason: 'Rent of the house' });
   assert.match(ignored.body, /Ignored: 2 lines\./);
