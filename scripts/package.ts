@@ -41,8 +41,9 @@ try {
 } finally {
   rmSync(work, { recursive: true, force: true });
 }
-for (const name of readdirSync(join(ROOT, 'packages')))
-  run('npm', ['pack', '--workspace', `packages/${name}`, '--loglevel=error', '--pack-destination', DIST]);
+// Not the plugin for Vendure, whose build wants all of Vendure.
+for (const workspace of packageJson.workspaces)
+  run('npm', ['pack', '--workspace', workspace, '--loglevel=error', '--pack-destination', DIST]);
 if (process.platform === 'linux')
   await writeDebianPackage(DIST, {
     seconds: Number(process.env.SOURCE_DATE_EPOCH ?? ofCommit('%ct')),
