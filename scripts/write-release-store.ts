@@ -1,5 +1,6 @@
 // Writes test/releases/VERSION/ before a release: a backup of a store that this version made, with its keys, for the tests of later versions.
 // A demo's worth of everything is in it: payments in each status, webhooks and letters, people, a bank statement, invitations and keys.
+import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -35,6 +36,7 @@ copyKeys(harness.store.storage, folder);
 const database = join(folder, 'counterfoil.sqlite');
 writeFileSync(`${database}.gz`, gzipSync(readFileSync(database), { level: 9 }));
 rmSync(database);
+execFileSync('biome', ['format', '--write', join(folder, 'backup.json')], { stdio: 'ignore' });
 place.remove();
 await harness.store.drop();
 console.log(readdirSync(folder).join('\n'));
