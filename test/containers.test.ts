@@ -1,5 +1,6 @@
 // The image and compose.yaml, held to the program: what they name exists, and they give no container more than it needs.
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { join } from 'node:path';
@@ -133,6 +134,42 @@ interface Compose {
   secrets: Record<string, { file: string }>;
 }
 
+/**
+ * A network namespace for a container with the given networks, as Docker makes one: a default route through each network that is not
+ * internal. Within it the attempt of a webhook is made at an address outside, and its outcome printed.
+ */
+const ATTEMPT_FROM_CONTAINER = `set -e
+ip link set lo up
+ip address add 203.0.113.9/32 dev lo
+unshare --net sleep 300 & container=$!
+trap 'kill $container $world' EXIT
+while [ "$(readlink /proc/$container/ns/net)" = "$(readlink /proc/$$/ns/net)" ]; do sleep 0.01; done
+inside() { nsenter --target $container --net "$@"; }
+at=0
+for network in $NETWORKS; do
+  at=$((at + 1))
+  ip link add outer$at type veth peer name inner$at
+  ip link set inner$at netns $container
+  ip address add 172.31.$at.1/24 dev outer$at
+  ip link set outer$at up
+  inside ip address add 172.31.$at.2/24 dev inner$at
+  inside ip link set inner$at up
+  case $network in *:internal) ;; *) inside ip route add default via 172.31.$at.1 ;; esac
+done
+exec 3< <(exec "$NODE" -e 'require("http").createServer((_, answer) => answer.end()).listen(8080, "203.0.113.9", () => console.log("listens"))')
+world=$!
+read -r <&3
+inside "$NODE" --input-type=module -e '
+  const { attemptDelivery } = await import(process.env.ROOT + "/src/webhooks/attempt.ts");
+  const rules = { allowHttp: true, allowedNetworks: ["203.0.113.0/24"], ports: "any" };
+  const attempt = { url: "http://shop.example:8080/", id: "evt_1", body: "{}", secrets: ["whsec_" + "a".repeat(32)], at: Date.now() };
+  console.log(JSON.stringify(await attemptDelivery(attempt, rules, undefined, async () => ["203.0.113.9"])));
+'
+`;
+const noNamespaces =
+  spawnSync('unshare', ['--map-root-user', '--net', 'ip', 'link', 'add', 'outer1', 'type', 'veth']).status !==
+    0 && 'no network namespace can be made here';
+
 describe('compose.yaml', () => {
   const compose: Compose = parse(read('compose.yaml'), { merge: true });
   const services = Object.entries(compose.services);
@@ -174,6 +211,31 @@ describe('compose.yaml', () => {
     const [home] = networksOf(compose.services.database!);
     const beside = services.filter(([, one]) => networksOf(one).includes(home!)).map(([name]) => name);
     assert.deepEqual(beside.sort(), [...nodes.map(([name]) => name), 'database', 'tools'].sort());
+  });
+
+  test('a webhook leaves a container with the networks of a node, and none with internal ones alone', {
+    skip: noNamespaces,
+  }, () => {
+    const attemptFrom = (networks: readonly string[]) => {
+      const env = { ...process.env, ROOT, NODE: process.execPath, NETWORKS: networks.join(' ') };
+      const ran = spawnSync(
+        'unshare',
+        ['--map-root-user', '--net', 'bash', '-c', ATTEMPT_FROM_CONTAINER],
+        { encoding: 'utf8', env }, // each ends by itself: an attempt has a limit
+      );
+      assert.equal(ran.status, 0, ran.stderr);
+      const { ok, reason } = JSON.parse(ran.stdout);
+      return { ok, reason };
+    };
+    for (const [name, node] of nodes) {
+      const networks = networksOf(node).map(
+        (network) => `${network}${compose.networks[network]?.internal ? ':internal' : ''}`,
+      );
+      const { ok, reason } = attemptFrom(networks);
+      assert.ok(ok, `${name}: ${reason}`);
+    }
+    const closed = attemptFrom(['front:internal', 'back:internal']);
+    assert.deepEqual(closed, { ok: false, reason: 'There is no way to the address of your server' });
   });
 
   test('its configuration is one, for as many nodes as there are, and believes the proxy alone', () => {
