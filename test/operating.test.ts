@@ -31,7 +31,8 @@ test('every link of a document leads to a file of the project, and to a heading 
     const [file, anchor] = target.split('#');
     const path = file ? join(ROOT, dirname(document), file) : join(ROOT, document);
     assert.ok(existsSync(path), `${document}: ${target}`);
-    if (anchor && path.endsWith('.md'))
+    // The service writes the reference: test/web/docs.test.ts follows links into it.
+    if (anchor && path.endsWith('.md') && !path.endsWith('/integrate/reference.md'))
       assert.ok(anchorsOf(readFileSync(path, 'utf8')).includes(anchor), `${document}: ${target}`);
   }
 });
