@@ -22,11 +22,23 @@ const NAMED_MAXIMUM = 100;
 /** Payments that are named where a search finds several. */
 const FOUND_NAMED = 5;
 
-/** The form for payments that are not proposed: a card payout with its fee, a transfer without words, a debit that went back. */
-export function namingForm(context: StatementContext, line: KeptLine, faults: Faults): Html {
+/**
+ * The form for payments that are not proposed: a card payout with its fee, a transfer without words, a debit that went back. `isAlone`:
+ * none is proposed above it.
+ */
+export function namingForm(
+  context: StatementContext,
+  line: KeptLine,
+  faults: Faults,
+  isAlone: boolean,
+): Html {
   const { address, token, form, say } = context;
   const isBack = line.direction === 'debit';
-  const heading = isBack ? say`Money that went back of a payment` : say`It is for other payments`;
+  const heading = isBack
+    ? say`Money that went back of a payment`
+    : isAlone
+      ? say`The payments that it is for`
+      : say`It is for other payments`;
   const action = address(`${STATEMENTS_PATH}/lines/${line.id}/for`);
   return html`<section class="block" aria-labelledby="for-heading"><h2 id="for-heading">${heading}</h2>
 <form class="narrow" method="post" action="${action}" novalidate>${token}${field({

@@ -45,12 +45,13 @@ export async function linePage(context: StatementContext, faults: Faults = {}): 
   const line = await lineNamed(context);
   const mayDecide = may(principal.role, 'decide');
   const proposals = line.state === 'open' ? await proposalsFor(context, line) : [];
+  const mayAct = line.state === 'open' && line.booked === 1 && mayDecide;
   const content = html`${await doneLine(context)}<p><a class="plain" href="${address(STATEMENTS_PATH)}">${say`Statements`}</a></p>
 <h1>${lineAmount(context, line)}</h1>
 <div class="line-and-act">
 <div>${await facts(context, line)}</div>
 <div>${line.state === 'open' ? await proposed(context, line, proposals, mayDecide && { faults }) : await outcomeOf(context, line, mayDecide)}
-${line.state === 'open' && line.booked === 1 && mayDecide && html`${namingForm(context, line, faults)}${ignoring(context, line, faults)}`}</div>
+${mayAct && html`${namingForm(context, line, faults, proposals.length === 0)}${ignoring(context, line, faults)}`}</div>
 </div>`;
   return { title: say`Line of ${dayInWords(line.day, say)}`, content, place: STATEMENTS_PATH, faults };
 }
