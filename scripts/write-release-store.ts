@@ -41,7 +41,7 @@ place.remove();
 await harness.store.drop();
 console.log(readdirSync(folder).join('\n'));
 
-/** Leaves rows in all tables but those of passkeys, invitations, rules of bank lines and confirmed CSV layouts. */
+/** Leaves rows in all tables but those of passkeys, invitations, rules of bank lines and confirmed CSV layouts, and of stretches of a long history. */
 async function fill({ service, store, origin, clock, request }: Harness): Promise<void> {
   const configuration = readConfiguration(join(store.storage, 'counterfoil.yaml'));
   const caller = service.directory.find(KEY, clock.now())!;
