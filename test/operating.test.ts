@@ -21,6 +21,9 @@ const anchorsOf = (text: string) =>
       .replaceAll(' ', '-'),
   );
 
+/** A page that the service writes beside those of docs/integrate: its anchors are the API's. */
+const WRITTEN = /^docs\/integrate\/\S+ reference\.md(#|$)/;
+
 test('every link of a document leads to a file of the project, and to a heading that is there', () => {
   const documents = globSync(['*.md', 'docs/**/*.md'], { cwd: ROOT });
   const links = documents.flatMap((document) =>
@@ -28,6 +31,7 @@ test('every link of a document leads to a file of the project, and to a heading 
   );
   assert.ok(links.length > 100);
   for (const { document, target } of links.filter(({ target }) => !/^(https?|mailto):/.test(target))) {
+    if (WRITTEN.test(`${document} ${target}`)) continue;
     const [file, anchor] = target.split('#');
     const path = file ? join(ROOT, dirname(document), file) : join(ROOT, document);
     assert.ok(existsSync(path), `${document}: ${target}`);
