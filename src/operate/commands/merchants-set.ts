@@ -53,7 +53,7 @@ function logoIn(file: string): string {
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     throw new InvalidArgumentError(
-      code === undefined ? `It ${message}.` : `The file cannot be read (${code}).`,
+      code === undefined ? `It ${message}.` : `It names a file that cannot be read (${code}).`,
     );
   }
 }
