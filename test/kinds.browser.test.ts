@@ -68,3 +68,36 @@ test('a developer can read and use a page of each kind.', async () => {
     await look(page, path, CONTROL_PX);
   }
 });
+
+/** The words of tables that stand on two lines, but for those of the last column, which takes what room there is. */
+const BROKEN_WORDS = `(() => {
+  const broken = new Set();
+  for (const cell of document.querySelectorAll('th, td:not(:last-child)')) {
+    const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+    for (let text = texts.nextNode(); text; text = texts.nextNode())
+      for (const { index, 0: word } of text.data.matchAll(/\\w+/g)) {
+        const range = new Range();
+        range.setStart(text, index);
+        range.setEnd(text, index + word.length);
+        if (new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size > 1) broken.add(word);
+      }
+  }
+  return [...broken];
+})()`;
+
+test('tables of the documentation break no word, and a narrow page has its contents folded.', async () => {
+  const page = await newPage(stage, { withAxe: true });
+  for (const path of ['/docs/testing', '/docs/statuses', '/docs/reference', '/docs/errors']) {
+    await page.goto(stage.harness.origin + path);
+    assert.deepEqual(await page.evaluate(BROKEN_WORDS), [], path);
+  }
+  await page.goto(`${stage.harness.origin}/docs/reference`);
+  const pages = page.getByRole('navigation', { name: 'Pages', exact: true });
+  const [entry, below] = ['Going live', 'Create a payment'].map((name) => pages.getByRole('link', { name }));
+  const shown = () => Promise.all([entry!.isVisible(), below!.isVisible()]);
+  assert.deepEqual(await shown(), [true, false]);
+  await page.setViewportSize({ width: 390, height: 844 });
+  assert.deepEqual(await shown(), [false, false]);
+  await pages.getByText('Contents').click();
+  assert.deepEqual(await shown(), [true, true]);
+});

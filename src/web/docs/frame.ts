@@ -98,8 +98,8 @@ ${asked.code !== undefined && html`<input type="hidden" name="code" value="${ask
 <label class="vh" for="q">Search the documentation</label>
 <input id="q" name="q" type="search" maxlength="100" value="${asked.q ?? ''}" placeholder="Search">
 <button aria-label="Search">${icon('search')}</button></form></div>`,
-    beside: html`<nav class="book" aria-label="Pages"><ul>
-${links}</ul></nav>`,
+    beside: html`<nav class="book" aria-label="Pages"><details><summary>Contents</summary><ul>
+${links}</ul></details></nav>`,
     content,
     looks: { body: 'docs', main: 'document' },
     footer: themeSwitch('Colours', theme, {
@@ -110,8 +110,12 @@ ${links}</ul></nav>`,
   });
 }
 
-/** The headings of the second level of the page that is shown. */
-function sectionsOf({ sections }: Page): Html {
-  const own = sections.filter(({ depth }) => depth === 2);
-  return html`<ul>${own.map(({ id, title }) => html`<li><a href="#${id}">${title}</a></li>\n`)}</ul>`;
+/** The headings of the second level of the page that is shown; those of the reference below them, where the list is folded. */
+function sectionsOf({ sections, slug }: Page): Html {
+  const own = sections.filter(({ depth }) => depth === 2 || (depth === 3 && slug === 'reference'));
+  const rows = own.map(
+    ({ id, title, depth }) =>
+      html`<li${depth === 3 && html` class="below"`}><a href="#${id}">${title}</a></li>\n`,
+  );
+  return html`<ul>${rows}</ul>`;
 }
