@@ -45,7 +45,7 @@ const WORDS = {
   DeliveryStatus: ['Delivery', 'status'],
 } as const;
 
-const isInput = (name: string) => /Request$|Change$|^TriedRejection$|Query$/.test(name);
+const isInput = (name: string) => /Request$|Change$|^Tried|Query$/.test(name);
 const nameOf = (ref: string) => ref.slice(ref.lastIndexOf('/') + 1);
 const queryName = ({ operationId: [first = '', ...rest] }: Operation) =>
   `${first.toUpperCase()}${rest.join('')}Query`;

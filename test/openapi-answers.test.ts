@@ -156,7 +156,7 @@ for (const engine of ENGINES) {
         await attempt({ id });
         await attempt({ id });
         await attempt({ id, headers: { 'idempotency-key': '' } });
-        if (trial !== 'reject') continue;
+        if (trial !== 'reject' && trial !== 'record') continue;
         await attempt({ id, body: '{' });
         await attempt({ id, body: '{}', headers: { 'content-type': 'text/plain' } });
         await attempt({ id, body: `"${'x'.repeat(64 * 1024)}"` });

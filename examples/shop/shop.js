@@ -1,4 +1,5 @@
-// A shop with one lamp, paid through Counterfoil: npm install fastify @counterfoil/client, then node shop.js.
+// A shop with one lamp, paid through Counterfoil. npm install fastify and @counterfoil/client (its README says how, until it is on npm), make
+// a webhook endpoint with the URL http://localhost:3000/webhooks, then: WEBHOOK_SECRET=whsec_… node shop.js
 import { randomUUID } from 'node:crypto';
 import { Counterfoil, verifyWebhook, WebhookVerificationError } from '@counterfoil/client';
 import Fastify from 'fastify';

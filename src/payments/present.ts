@@ -85,7 +85,7 @@ export const paymentSchema = z.strictObject({
     'What is known to have arrived, less what went back; never below zero. All of it where an administrator approved without recording money.',
   ),
   amount_due: decimal.describe(
-    'What the customer is still asked for. Zero once the payment is approved, rejected or cancelled.',
+    'What the customer is still asked for. Zero once the payment is approved, rejected or cancelled, also where less was accepted: it does not say that all was paid.',
   ),
   amount_returned: decimal.describe('What is known to have gone back of what had arrived.'),
   announced_at: timestamp

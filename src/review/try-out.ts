@@ -2,6 +2,8 @@
 import type { Act } from '../journal/audit-entry.ts';
 import { type Facts, lockRow } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
+import { validationFailed } from '../lib/errors.ts';
+import { parseAmount } from '../lib/money.ts';
 import { lastDays } from '../lib/time.ts';
 import { expireDuePayment } from '../payments/expire.ts';
 import { asOf, PAYMENTS, type Payment } from '../payments/payment.ts';
@@ -40,18 +42,20 @@ export interface TryOut {
   /** For the entry: which key asked. */
   facts?: Facts;
   rejection?: Pick<Rejection, 'reason' | 'message'> | undefined;
+  /** How much money `record` records, in the main unit; the payment's amount where none is given. */
+  amount?: number | undefined;
 }
 
 /**
  * Makes one move of a test payment without a person: a limit above which two must approve does not hold here, and a claim ends.
  * Returns the payment as it is then. Throws `not_found` for a live payment, as for
- * one that does not exist, `invalid_status` where the move does not start from its status, and `conflict` where it was changed outside
- * the service.
+ * one that does not exist, `invalid_status` where the move does not start from its status, `conflict` where it was changed outside
+ * the service, and `validation_failed` for an amount that its currency does not have.
  */
 export function tryOut(
   transaction: Transaction,
   trial: Trial,
-  { id, merchant_id, requestId, facts = {}, rejection = { reason: 'other', message: null } }: TryOut,
+  { id, merchant_id, requestId, facts = {}, rejection = { reason: 'other', message: null }, amount }: TryOut,
 ): Promise<Payment> {
   const of = { merchant_id, mode: 'test' } as const;
   const act: Act = { actor: TEST, request_id: requestId };
@@ -72,7 +76,7 @@ export function tryOut(
     case 'expire':
       return expireNow(transaction, of, id, act, facts);
     case 'record':
-      return recordWhole(transaction, of, id, act, facts);
+      return recordMoneyToday(transaction, of, id, act, facts, amount);
     case 'request_link':
       return requestLinkOf(transaction, of, id, act, facts);
   }
@@ -102,34 +106,35 @@ async function expireNow(
   return (await findPaymentOf(transaction, tenant, id))!;
 }
 
-/** Records that the whole amount arrived today, as an administrator would. */
-async function recordWhole(
+/** Records that `amount`, or all that was asked for, arrived today, as an administrator would. */
+async function recordMoneyToday(
   transaction: Transaction,
   tenant: Tenant,
   id: string,
   act: Act,
   facts: Facts,
+  amount?: number,
 ): Promise<Payment> {
   await expireDuePayment(transaction, id);
   const seen = await lockRow(transaction, PAYMENTS, id);
   if (seen?.merchant_id !== tenant.merchant_id || seen.mode !== tenant.mode) throw paymentNotFound();
   await refuseChangedOutside(transaction, seen);
   const { now } = transaction;
-  const { amount_minor: received_minor, currency } = seen;
+  const { amount_minor, currency } = seen;
+  const received = amount === undefined ? { minor: amount_minor } : parseAmount(amount, currency);
+  if ('fault' in received) throw validationFailed({ amount: received.fault });
+  const received_minor = received.minor;
   const status_reason = seen.status === 'cancelled' ? ('payment_received' as const) : null;
   const written = { status_reason, submitted_at: now, received_minor } as const;
   const moved = await movePayment(transaction, 'record', id, { is: tenant }, written);
   if (!moved) throw wrongStatus(seen.status, 'record');
-  const received = {
+  await recordPayment(transaction, act, 'payment.requires_review', seen, moved, {
+    from: seen.status,
+    reason: status_reason,
     received_minor,
     currency,
     received_on: lastDays('UTC', now, 1)[0]!.date,
     arrived_minor: received_minor,
-  };
-  await recordPayment(transaction, act, 'payment.requires_review', seen, moved, {
-    from: seen.status,
-    reason: status_reason,
-    ...received,
     ...facts,
   });
   return moved;

@@ -249,7 +249,7 @@ describe('the examples of the documentation', () => {
   for (const [name, { fence, command, whole }] of Object.entries(LANGUAGES).filter(
     ([, one]) => one.fence !== 'sh',
   ))
-    test(`have a receiver in ${name} that takes what is signed, once, and nothing else.`, async (t) => {
+    test(`have a receiver in ${name} that takes what is signed, once, and nothing else, and ships nothing that was paid in part.`, async (t) => {
       const codes = GROUPS.filter(({ page }) => page === 'webhooks').map(
         ({ blocks }) => blocks.get(fence) ?? '',
       );
@@ -268,15 +268,17 @@ describe('the examples of the documentation', () => {
       if (!isStarted) return t.skip(`${command[0]} is not installed here`);
       const printed = Promise.all([text(child.stdout), text(child.stderr)]);
       const id = `evt_${randomUUID()}`;
-      const data = { merchant_reference: 'order-1042' };
-      const body = JSON.stringify({ id, type: 'payment.approved', data });
+      const data = { merchant_reference: 'order-1042', amount: '100.00', amount_due: '0.00' };
+      const approved = (event: string, amount_received: string) =>
+        JSON.stringify({ id: event, type: 'payment.approved', data: { ...data, amount_received } });
       const seconds = Math.floor(Date.now() / 1000);
-      const send = async (signed: string): Promise<number> => {
+      const send = async (signed: string, event = id, received = '100.00'): Promise<number> => {
+        const body = approved(event, received);
         const headers = {
           'content-type': 'application/json',
-          'webhook-id': id,
+          'webhook-id': event,
           'webhook-timestamp': String(seconds),
-          'webhook-signature': signatureHeader([signed], id, seconds, body),
+          'webhook-signature': signatureHeader([signed], event, seconds, body),
         };
         for (;;)
           try {
@@ -287,9 +289,11 @@ describe('the examples of the documentation', () => {
           }
       };
       const answers = [await send(secret), await send(newWebhookSecret()), await send(secret)];
+      answers.push(await send(secret, `evt_${randomUUID()}`, '99.99'));
       child.kill();
-      assert.deepEqual(answers, [204, 400, 204], (await printed).join());
+      assert.deepEqual(answers, [204, 400, 204, 204], (await printed).join());
       assert.equal((await printed).join().split('order-1042 is paid: ship it').length - 1, 1);
+      assert.equal((await printed).join().split('order-1042 has 99.99 of 100.00').length - 1, 1);
     });
 
   test('ask the same of the service in every language.', () => {

@@ -38,7 +38,7 @@ export class Payments {
     return (await this.#transport.call('POST /v1/payments', { ...options, body })).data;
   }
 
-  /** A payment as it is now. Only `approved` says that it is paid. */
+  /** A payment as it is now. Paid is what is `approved` and has an `amount_received` that is not less than its `amount`. */
   async read(id: string, options?: CallOptions): Promise<Payment> {
     return (await this.#transport.call('GET /v1/payments/{payment_id}', { ...options, id })).data;
   }
@@ -70,7 +70,7 @@ export class Payments {
 
   /**
    * Waits until a payment is `approved`, `rejected` or `cancelled`, for `timeoutMs` (default: 50 seconds), and returns it as it is then:
-   * a person decides, so it may still be `requires_review`. Ship only what is `approved`.
+   * a person decides, so it may still be `requires_review`. Ship only what is `approved`, and compare `amount_received` with `amount`.
    */
   async waitForDecision(id: string, options: CallOptions = {}): Promise<Payment> {
     const { signal, timeoutMs = WAIT_MAXIMUM_S * 1000 } = options;
@@ -126,9 +126,10 @@ export class TestPayments {
     return this.#move('expire', id, options);
   }
 
-  /** As if an administrator had recorded money that nobody announced. */
-  record(id: string, options?: WriteOptions): Promise<Payment> {
-    return this.#move('record', id, options);
+  /** As if an administrator had recorded money that nobody announced: all that was asked for, or `amount`, such as `'40.00'`. */
+  record(id: string, { amount, ...options }: WriteOptions & { amount?: string } = {}): Promise<Payment> {
+    const body = amount === undefined ? undefined : `{"amount":${checkedAmount(amount)}}`;
+    return this.#move('record', id, { ...options, ...(body && { body }) });
   }
 
   /** As if the customer of an expired payment had asked for a new link. */

@@ -119,6 +119,11 @@ interface TriedRejection {
     | undefined;
 }
 
+interface TriedMoney {
+  /** How much arrived. It may be less or more than the payment asks for. Default: all of it. */
+  amount?: number | null | undefined;
+}
+
 interface ApiKeyRequest {
   /** What the key is for, in your words. The history keeps no copy of it. */
   name?: string | null | undefined;
@@ -170,6 +175,7 @@ export type {
   ResendRequest,
   RotationRequest,
   StreamEventsQuery,
+  TriedMoney,
   TriedRejection,
   WebhookEndpointChange,
   WebhookEndpointRequest,

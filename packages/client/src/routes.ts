@@ -10,6 +10,7 @@ import type {
   ResendRequest,
   RotationRequest,
   StreamEventsQuery,
+  TriedMoney,
   TriedRejection,
   WebhookEndpointChange,
   WebhookEndpointRequest,
@@ -40,7 +41,7 @@ interface Routes {
     answer: PaymentAnswer;
   };
   'POST /v1/test/payments/{payment_id}/expire': { query: undefined; body: undefined; answer: PaymentAnswer };
-  'POST /v1/test/payments/{payment_id}/record': { query: undefined; body: undefined; answer: PaymentAnswer };
+  'POST /v1/test/payments/{payment_id}/record': { query: undefined; body: TriedMoney; answer: PaymentAnswer };
   'POST /v1/test/payments/{payment_id}/request_link': {
     query: undefined;
     body: undefined;

@@ -88,7 +88,10 @@ interface Payment {
    * without recording money.
    */
   amount_received: string;
-  /** What the customer is still asked for. Zero once the payment is approved, rejected or cancelled. */
+  /**
+   * What the customer is still asked for. Zero once the payment is approved, rejected or cancelled, also where less
+   * was accepted: it does not say that all was paid.
+   */
   amount_due: string;
   /** What is known to have gone back of what had arrived. */
   amount_returned: string;

@@ -197,7 +197,7 @@ function report(
     : '';
   const verdict =
     wrong.length === 0
-      ? 'Nothing in it keeps the service from starting.'
+      ? `Nothing in it keeps the service from starting${own ? ', as an account that is not root' : ''}.`
       : `Before it starts:\n${wrong.map((one) => `  ${lineOf(one)}`).join('\n')}`;
   return `
 ${shownPath(file)} is written.${key}
@@ -209,11 +209,13 @@ ${beside.map((one) => `  ${one}`).join('\n')}`;
 }
 
 /** Installations whose service reads `COUNTERFOIL_CONFIG`; `COUNTERFOIL_RUN_BY` names which (deploy/counterfoil, Dockerfile). */
-const INSTALLED: Readonly<Record<string, { start: string; command: string }>> = {
+const INSTALLED: Readonly<Record<string, { start: string; command: string; writing?: string }>> = {
   systemd: { start: 'sudo systemctl enable --now counterfoil', command: 'sudo counterfoil' },
   compose: {
+    // Nodes only read the configuration: `writing` is what may write it.
     start: 'docker compose up --detach --build --wait',
     command: 'docker compose exec node-a counterfoil',
+    writing: 'docker compose run --rm tools',
   },
 };
 
@@ -221,7 +223,7 @@ const INSTALLED: Readonly<Record<string, { start: string; command: string }>> = 
 function nextSteps(
   file: string,
   storage: string,
-  { administrator, allowRoot }: InitOptions,
+  { administrator, allowRoot, merchant }: InitOptions,
 ): { own: string | undefined; start: string; beside: string[] } {
   const installed = INSTALLED[environment.COUNTERFOIL_RUN_BY ?? ''];
   const isClone = !installed && existsSync(join(process.cwd(), 'bin/counterfoil.js'));
@@ -237,7 +239,14 @@ function nextSteps(
   return {
     own: isRoot ? `chown -R counterfoil: ${quoted(file)} ${quoted(storage)}` : undefined,
     start: isTheService ? installed.start : isClone ? `npm start --${config}` : `${command} serve${config}`,
-    beside: [`${command} administrators create${config}${person}`, `${command} doctor${config}`],
+    beside: [
+      `${command} administrators create${config}${person}`,
+      // The key is printed once. A server that runs takes it over on SIGHUP, as the command says.
+      ...(merchant
+        ? []
+        : [`${installed?.writing ?? command} keys create${config} --merchant "Corner Shop" --live`]),
+      `${command} doctor${config}`,
+    ],
   };
 }
 

@@ -60,7 +60,7 @@ test('what it writes starts, and its next steps work as pasted', async () => {
   const { code, stderr } = await init('--base-url', 'https://127.0.0.1:1', '--allow-root');
   assert.equal(code, 0, stderr);
   const steps = [...stderr.matchAll(/^ {2}(\S.*)$/gm)].map(([, step]) => step!);
-  assert.equal(steps.length, 3);
+  assert.equal(steps.length, 4);
   const options = { cwd: folder, env: { PORT: '0' } };
   const serving = start('sh', ['-c', `exec ${steps[0]}`], options);
   await serving.until(/"event":"ready"/);
@@ -68,7 +68,9 @@ test('what it writes starts, and its next steps work as pasted', async () => {
     const env = plainEnvironment();
     const link = execFileSync('sh', ['-c', steps[1]!], { cwd: folder, env, encoding: 'utf8', stdio: 'pipe' });
     assert.match(link, /^https:\/\/127\.0\.0\.1:1\/console\/set-up\?link=\w+\n$/);
-    const doctor = start('sh', ['-c', steps[2]!], options);
+    const key = execFileSync('sh', ['-c', steps[2]!], { cwd: folder, env, encoding: 'utf8', stdio: 'pipe' });
+    assert.match(key, /^cfk_live_\w+\n$/, 'who is paid');
+    const doctor = start('sh', ['-c', steps[3]!], options);
     await doctor.ended;
     assert.match(doctor.stdout, /^counterfoil doctor {2}production/);
   } finally {

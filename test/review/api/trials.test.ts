@@ -134,6 +134,46 @@ describe('trying out', () => {
     );
   });
 
+  test('money arrives in part, in whole and in excess; what is left stands in `amount_due` until a person decides.', async () => {
+    const headers = { 'content-type': 'application/json' };
+    for (const [body, received, due] of [
+      ['', '49.90', '0.00'],
+      ['{}', '49.90', '0.00'],
+      ['{"amount": null}', '49.90', '0.00'],
+      ['{"amount": 20.05}', '20.05', '29.85'],
+      ['{"amount": 60}', '60.00', '0.00'],
+    ] as const) {
+      const { id } = await service.create({ amount: 49.9 });
+      const { status, json } = await attempt(id, 'record', { body, headers });
+      assert.equal(status, 200, body);
+      const { amount_received, amount_due } = json.data;
+      assert.deepEqual([json.data.status, amount_received, amount_due], ['requires_review', received, due]);
+      const events = (await service.request(`/v1/payments/${id}/events`)).json.data;
+      assert.equal(events.at(-1).data.received.amount, received);
+      const approved = (await attempt(id, 'approve')).json.data;
+      assert.deepEqual(
+        [approved.status, approved.amount_received],
+        ['approved', received],
+        'as much as came',
+      );
+      assert.equal(approved.amount_due, '0.00');
+    }
+    const { id } = await service.create({ amount: 500, currency: 'JPY' });
+    for (const [body, field] of [
+      ['{"amount": "40"}', 'amount'],
+      ['{"amount": 0}', 'amount'],
+      ['{"amount": -1}', 'amount'],
+      ['{"amount": 1.005}', 'amount'],
+      ['{"amount": 0.5}', 'amount'],
+      ['{"amount": 40.000000000000000001}', 'amount'],
+      ['{"amont": 40}', 'amont'],
+    ] as const) {
+      const { status, json } = await attempt(id, 'record', { body, headers });
+      assert.deepEqual([status, Object.keys(json.error.details ?? {})], [422, [field]], body);
+    }
+    assert.deepEqual(await entriesOf(id), ['merchant payment.created']);
+  });
+
   test('what is wrong with a rejection is told, with its field.', async () => {
     const { id } = await service.create();
     await attempt(id, 'submit');
