@@ -96,7 +96,7 @@ export class PaymentForms {
     const told = [...form].filter(([name]) => name !== 'shown');
     const seen = await this.#announce(visit, payment, new URLSearchParams(told), transfer);
     const now = (await shownPayment(this.#parts, visit)) ?? payment;
-    if (now.status !== 'pending') return seen;
+    if (now.status !== 'pending' || !(await mayBePaid(this.#parts, now))) return seen;
     const methods = this.#parts.offer.methodsFor(now);
     const text = pendingPage(visit, { ...subjectOf(this.#parts, now, visit), methods, method: transfer });
     return { status: 403, text };

@@ -73,6 +73,8 @@ export function inLanguageOf({ locale }: Payment, visit: CheckoutVisit): Checkou
 }
 
 export const missingPayment = (visit: CheckoutVisit): SentPage => ({ status: 404, text: missingPage(visit) });
+/** Of a payment that was changed in the store itself: nothing of it is repeated. */
+export const unshown = (visit: CheckoutVisit): SentPage => ({ status: 403, text: unshownPage(visit) });
 export const unoffered = (visit: CheckoutVisit): SentPage => ({ status: 404, text: unofferedPage(visit) });
 export const suspended = (visit: CheckoutVisit, subject: PaymentSubject): SentPage => ({
   status: 403,
@@ -90,6 +92,15 @@ function missingPage(visit: CheckoutVisit): string {
     content: html`<h1>${words.html('missing.heading')}</h1>
 <p>${words.html('missing.lead')}</p>
 <p>${words.html('missing.next')}</p>`,
+  });
+}
+
+function unshownPage(visit: CheckoutVisit): string {
+  const { words } = visit;
+  return framedPage(visit, {
+    heading: words.text('unshown.heading'),
+    content: html`<h1>${words.html('unshown.heading')}</h1>
+<p>${words.html('suspended.lead')}</p>`,
   });
 }
 

@@ -6,6 +6,7 @@ import { pictureOf } from '../merchants/logo.ts';
 import type { Instructions } from '../payments/methods/method.ts';
 import type { Payment } from '../payments/payment.ts';
 import { checkoutUrl, PAYMENT_PAGE } from '../payments/present.ts';
+import { isPaymentAsRecorded } from '../payments/record.ts';
 import type { PageAnswer, PageRoute, SentPage } from '../web/pages/surface.ts';
 import { saysSent, unsavedPage } from './announced.ts';
 import { type Due, dueOf } from './due.ts';
@@ -22,6 +23,7 @@ import {
   subjectOf,
   suspended,
   unoffered,
+  unshown,
 } from './payment-parts.ts';
 import { cancelPage, pendingPage } from './pending-page.ts';
 import { receiptOf } from './receipt.ts';
@@ -50,7 +52,8 @@ export class PaymentRoute implements PageRoute<Name> {
     const subject = subjectOf(this.#parts, payment, visit);
     if (view === 'logo') return logoOf(subject) ?? missingPayment(visit);
     if (payment.status !== 'pending') {
-      const due = await this.#due(payment);
+      if (!(await isPaymentAsRecorded(this.#parts.database, payment))) return unshown(visit);
+      const due = this.#due(payment);
       if (view !== 'code' || payment.status !== 'requires_review') {
         const receipt = await receiptOf(this.#parts.database, payment);
         return statePage(visit, subject, { due, receipt });
@@ -83,10 +86,10 @@ export class PaymentRoute implements PageRoute<Name> {
     return saysSent(form) ? { text: unsavedPage(opened, form, more) } : undefined;
   }
 
-  /** The rest is asked for only where the payment may be paid; what the customer was told stays as it was. */
-  async #due(payment: Payment): Promise<Due | undefined> {
+  /** A suspended merchant asks for no rest; what the customer was told stays as it was. */
+  #due(payment: Payment): Due | undefined {
     const due = dueOf(payment, this.#parts.offer);
-    return due?.isRest && !(await mayBePaid(this.#parts, payment)) ? undefined : due;
+    return due?.isRest && this.#parts.directory.isSuspended(payment.merchant_id) ? undefined : due;
   }
 }
 

@@ -6,6 +6,7 @@ import { isSame } from '../lib/secrets.ts';
 import type { Profile } from '../merchants/merchant.ts';
 import { isPaymentId, type Payment } from '../payments/payment.ts';
 import { findPayment } from '../payments/queries.ts';
+import { isPaymentAsRecorded } from '../payments/record.ts';
 import { arrivalsOf } from '../review/review.ts';
 import type { Reader } from '../store/database.ts';
 import type { Words } from '../web/markup/languages.ts';
@@ -34,7 +35,7 @@ function codeOf(paymentId: string, entry: number, sealHash: string): string {
   return code.replace(/(.{4})(?=.)/g, '$1-');
 }
 
-/** The receipt of a payment; undefined if it is not approved. Throws `DatabaseError`. */
+/** The receipt of a payment that is as recorded; undefined if it is not approved. Throws `DatabaseError`. */
 export async function receiptOf(
   database: Reader,
   { id, status }: Payment,
@@ -47,8 +48,8 @@ export async function receiptOf(
 }
 
 /**
- * The payment whose receipt has a number, with when it was approved. Undefined for any number that was never issued. Throws
- * `DatabaseError`.
+ * The payment whose receipt has a number, with when it was approved. Undefined for any number that was never issued, and where
+ * the payment was changed in the store itself. Throws `DatabaseError` and `HistoryBroken`.
  */
 export async function paymentWithReceipt(
   database: Reader,
@@ -68,7 +69,8 @@ export async function paymentWithReceipt(
     ({ number, subject }) => isPaymentId(subject) && isSame(code!, codeOf(subject, number, seal.hash)),
   );
   const payment = entry && (await findPayment(database, entry.subject));
-  return payment?.status === 'approved' ? { payment, approvedAt: entry!.at } : undefined;
+  if (payment?.status !== 'approved' || !(await isPaymentAsRecorded(database, payment))) return undefined;
+  return { payment, approvedAt: entry!.at };
 }
 
 /** A number as it was issued: people type capitals, other dashes and spaces. */

@@ -9,14 +9,16 @@ const WORDS_MAXIMUM = 500;
 /** The letter that a message reports as not delivered, and the server's words; undefined for every other message. */
 export function bounceOf(message: string): { letter: string; words: string } | undefined {
   const lines = message.slice(0, REPORT_MAXIMUM).replace(/\r?\n[ \t]+/g, ' ');
-  const isReport = /^Content-Type:\s*multipart\/report\b.*\bdelivery-status\b/im.test(lines);
+  const isReport = /^Content-Type:[ \t]*multipart\/report\b.*\bdelivery-status\b/im.test(lines);
   // A server that still tries says `delayed`.
-  if (!isReport || !/^Action:\s*failed\b/im.test(lines)) return undefined;
+  if (!isReport || !/^Action:[ \t]*failed\b/im.test(lines)) return undefined;
   const id = `(${LETTER_ID_PREFIX}[0-9a-z]{10,60})`;
-  const named = new RegExp(`^(?:Original-Envelope-Id:\\s*|Message-ID:\\s*<)${id}\\b`, 'im').exec(lines);
+  const named = new RegExp(`^(?:Original-Envelope-Id:[ \\t]*|Message-ID:[ \\t]*<)${id}\\b`, 'im').exec(lines);
   if (!named) return undefined;
+  // Between words of one line alone: `\s` also takes line ends, and two runs of it beside each other take quadratic time.
   const said =
-    /^Diagnostic-Code:\s*(?:[\w-]+\s*;)?\s*(.+)$/im.exec(lines) ?? /^Status:\s*(.+)$/im.exec(lines);
+    /^Diagnostic-Code:[ \t]*(?:[\w-]+[ \t]*;)?[ \t]*(.+)$/im.exec(lines) ??
+    /^Status:[ \t]*(.+)$/im.exec(lines);
   return {
     letter: named[1]!,
     words: harmlessText(said?.[1] ?? 'no reason given')

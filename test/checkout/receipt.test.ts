@@ -4,7 +4,8 @@ import { test } from 'node:test';
 import { paymentWithReceipt } from '../../src/checkout/receipt.ts';
 import { MINUTE_MS } from '../../src/lib/time.ts';
 import { open } from '../support/customer.ts';
-import { type Harness, sharedHarness } from '../support/harness.ts';
+import { type Harness, sharedHarness, startHarness } from '../support/harness.ts';
+import { editOutside } from '../support/outside.ts';
 
 const harness = sharedHarness('sqlite', { isVerified: true });
 const PERSONAL = { customer: { name: 'Ada Lovelace', email: 'ada@example.com' }, description: 'Two loaves' };
@@ -59,4 +60,41 @@ test('a network asks for 60 numbers in ten minutes', async () => {
   for (let i = 0; i < 61; i++) statuses.push((await verify(`1-aaaa-aaaa-aa${10 + i}`)).status);
   assert.deepEqual([statuses.slice(0, 60).every((one) => one === 404), statuses[60]], [true, 429]);
   assert.equal((await harness.request('/verify')).status, 200);
+});
+
+test('no address of a payment that was changed in the store itself says its money, in any status', async () => {
+  await using changed = await startHarness('sqlite');
+  const STATES = {
+    pending: [],
+    requires_review: ['submit'],
+    approved: ['submit', 'approve'],
+    rejected: ['submit', 'reject'],
+    expired: ['expire'],
+  };
+  const numbers: string[] = [];
+  const ids: string[] = [];
+  for (const acts of Object.values(STATES)) {
+    const { id } = await changed.create({ amount: 49.9, currency: 'EUR' });
+    for (const act of acts) await changed.request(`/v1/test/payments/${id}/${act}`, { method: 'POST' });
+    numbers.push(...(/\d+(?:-[0-9a-z]{4}){3}/.exec((await open(changed, id)).body) ?? []));
+    ids.push(id);
+  }
+  const sayingIt = async () => {
+    const answers = await Promise.all(
+      ids.flatMap((id) =>
+        [{}, { view: 'calendar' }, { view: 'code' }, { view: 'cancel' }].map((asked) =>
+          open(changed, id, asked),
+        ),
+      ),
+    );
+    const texts = answers.map(({ body }) => body);
+    for (const number of numbers) texts.push((await changed.request(`/verify?number=${number}`)).text);
+    return texts.filter((text) => /49\.90|9,?999/.test(text)).length;
+  };
+  assert.ok((await sayingIt()) > ids.length);
+  await editOutside(changed.store, "update payments set amount_minor = 999900, merchant_name = 'Evil Corp'");
+  assert.equal(numbers.length, 1);
+  assert.equal((await changed.request(`/verify?number=${numbers[0]}`)).status, 404);
+  assert.equal((await open(changed, ids[2]!)).status, 403);
+  assert.equal(await sayingIt(), 0);
 });

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { html } from '../../src/lib/html.ts';
 import { DAY_MS, dateIn, HOUR_MS } from '../../src/lib/time.ts';
+import { bounceOf } from '../../src/mail/bounce.ts';
 import { letterHtml, letterText } from '../../src/mail/letters/markup.ts';
 import { letterLimit, linkLimit } from '../../src/mail/link-limit.ts';
 import { type AttemptAnswer, isSendable, type Message } from '../../src/mail/message.ts';
@@ -13,6 +14,7 @@ import type { Payment } from '../../src/payments/payment.ts';
 import { open as openPage, send, TYPED } from '../support/customer.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { startMailServer } from '../support/mail-server.ts';
+import { editOutside } from '../support/outside.ts';
 import { createAt, SHOP } from '../support/shop.ts';
 import { addMerchant } from '../support/store-merchant.ts';
 import { eventually } from '../support/waiting.ts';
@@ -103,6 +105,29 @@ test('no crafted address reaches the library, and the attempt fails without a co
     assert.equal((await transport.send({ ...forgedMessage('', 0), to: address })).is, 'failed');
   }
   assert.equal(server.connections, 0);
+});
+
+test('a report of a letter that came back is read line by line, however long it is', () => {
+  const report = (...lines: string[]) =>
+    bounceOf(
+      [
+        'Content-Type: multipart/report; report-type=delivery-status',
+        'Action: failed',
+        'Message-ID: <ltr_aaaaaaaaaaaa@x>',
+        ...lines,
+      ].join('\n'),
+    )?.words;
+  const many = '\n'.repeat(900_000);
+  for (const [lines, words] of [
+    [['Diagnostic-Code: smtp; 550 no such user'], '550 no such user'],
+    [['Diagnostic-Code: smtp;', '  550 no such user'], '550 no such user'],
+    [['Diagnostic-Code:', 'Status: 5.1.1'], '5.1.1'],
+    [['Status:', 'X: y'], 'no reason given'],
+    [[`Diagnostic-Code:${many}`, 'Status: 5.1.1'], '5.1.1'],
+  ] as const)
+    assert.equal(report(...lines), words);
+  for (const broken of ['Content-Type:\n multipart', `Content-Type:${many}x`])
+    assert.equal(bounceOf(`${broken}\nAction:\nfailed\nMessage-ID: <ltr_aaaaaaaaaaaa@x>`), undefined);
 });
 
 describe('who is written to, and when', () => {
@@ -259,6 +284,20 @@ describe('who is written to, and when', () => {
     const [{ letter }] = (await server.next()) as [Awaited<ReturnType<typeof server.next>>[0]];
     assert.match(letter.subject!, /new payment link/);
     assert.ok(letter.text!.includes(again.id));
+  });
+
+  test('no letter leaves about a payment that was changed in the store itself', async () => {
+    await using server = await startMailServer();
+    await using harness = await startHarness('sqlite', { configuration: server.configuration });
+    server.behave({ code: 421, at: 'greeting' });
+    const { id } = await harness.create(CUSTOMER);
+    for (const act of ['submit', 'approve']) await post(harness, `/v1/test/payments/${id}/${act}`);
+    await eventually(async () => (await lettersOf(harness)).some(({ attempts }) => attempts > 0));
+    await editOutside(harness.store, `update payments set amount_minor = 999900 where id = '${id}'`);
+    server.behave('take');
+    harness.clock.advance(HOUR_MS);
+    await eventually(async () => (await lettersOf(harness)).every(({ status }) => status === 'withdrawn'));
+    assert.deepEqual(server.taken, []);
   });
 
   test('erasing a payment removes its letters', async () => {

@@ -228,10 +228,28 @@ describe('letters to administrators', () => {
       .unsubscribe;
     assert.match(digest!.raw, /^List-Unsubscribe-Post: List-Unsubscribe=One-Click\r$/m);
     const path = url.slice(new URL(url).origin.length);
-    const oneClick = { method: 'POST', headers: { 'content-type': 'application/x-www-form-urlencoded' } };
-    const ended = (at: string) =>
-      harness.request(at, { ...oneClick, key: null, body: 'List-Unsubscribe=One-Click' });
-    assert.equal((await ended(path.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A')))).status, 404);
+    // RFC 8058 (3.1): either type of form.
+    const ONE_CLICK = {
+      'application/x-www-form-urlencoded': 'List-Unsubscribe=One-Click',
+      'multipart/form-data; boundary=x':
+        '--x\r\nContent-Disposition: form-data; name="List-Unsubscribe"\r\n\r\nOne-Click\r\n--x--\r\n',
+    };
+    const ended = (at: string, type: keyof typeof ONE_CLICK = 'multipart/form-data; boundary=x') =>
+      harness.request(at, {
+        ...{ method: 'POST', headers: { 'content-type': type } },
+        ...{ key: null, body: ONE_CLICK[type] },
+      });
+    for (const type of Object.keys(ONE_CLICK) as (keyof typeof ONE_CLICK)[])
+      assert.equal(
+        (
+          await ended(
+            path.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A')),
+            type,
+          )
+        ).status,
+        404,
+        type,
+      );
     assert.equal((await harness.request(path, { key: null })).status, 200);
     assert.equal((await lettersOf(harness, 'queue_digest')).length, 1);
     assert.equal((await ended(path)).status, 200);

@@ -1,4 +1,5 @@
 // The pages of mail beside checkout: in development the letters that lie there, and the end of an administrator's digests.
+import type { FastifyInstance } from 'fastify';
 import { findAdministrator } from '../../administrators/queries.ts';
 import type { CheckoutVisit, Name } from '../../checkout/visit.ts';
 import type { Journal } from '../../journal/journal.ts';
@@ -7,13 +8,15 @@ import { html } from '../../lib/html.ts';
 import { pathOf } from '../../lib/web-address.ts';
 import { facts, type TermPair } from '../../web/markup/parts.ts';
 import { framedPage } from '../../web/pages/framed-page.ts';
-import type { PageAnswer, PageRoute } from '../../web/pages/surface.ts';
+import type { Handler, PageAnswer, PageRoute } from '../../web/pages/surface.ts';
 import { choicesOf, keepChoices } from '../choices.ts';
 import { DEV_MAIL_PATH, type DevMail } from '../dev-mail.ts';
 import { LOGO_ID } from '../letters/markup.ts';
 import { PRODUCT } from '../letters/staff.ts';
 import type { Message } from '../message.ts';
 import { UNSUBSCRIBE_PATH, unsubscriber } from '../unsubscribe.ts';
+
+const BODY_BYTES = 16 * 1024;
 
 interface PublicMailParts {
   journal: Journal;
@@ -104,6 +107,14 @@ class UnsubscribeRoute implements PageRoute<Name> {
 <p lang="en">The queue is then not written about to this address. Under Your account in the console it can be chosen again.</p>
 <form method="post" action="${visit.address({ from })}"><button class="primary" lang="en">End the digests</button></form>`;
     return { text: shown(visit, 'No more digests?', content) };
+  }
+
+  /** RFC 8058 (3.1) has mail programs send either type of form. What it holds does not count. */
+  beside(scope: FastifyInstance, takeForm: Handler): Handler {
+    scope.addContentTypeParser('multipart/form-data', { parseAs: 'buffer', bodyLimit: BODY_BYTES }, () =>
+      Promise.resolve(new URLSearchParams()),
+    );
+    return takeForm;
   }
 
   async take(visit: CheckoutVisit): Promise<PageAnswer> {
