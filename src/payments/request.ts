@@ -71,7 +71,7 @@ export const customerSchema = z.object(
 export const paymentRequestSchema = z.object(
   {
     amount: z
-      .number('Must be a number.')
+      .number('Must be a number, such as 49.90, without quotes.')
       .meta({ exclusiveMinimum: 0, maximum: 999999999999.99, examples: [49.9] })
       .describe('Greater than zero, at most 2 decimal places, judged as written.'),
     currency: optional(
