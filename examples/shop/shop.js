@@ -10,7 +10,7 @@ const { COUNTERFOIL_KEY = 'cfk_test_development_key_replace_before_production', 
 const PAGES = {
   pending: 'Please pay for your order.',
   requires_review: 'Your payment is being checked. You need not do anything.',
-  approved: 'Paid. We ship today.',
+  approved: 'Your payment was accepted.',
   rejected: 'We could not find your payment.',
   cancelled: 'The payment has ended.',
 };

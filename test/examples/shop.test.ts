@@ -65,7 +65,7 @@ describe('the shop of examples/shop', () => {
     const ana = await addPerson(harness, 'administrator');
     assert.equal((await post(harness, ana, `/admin/payments/${payment.id}/approve`, {})).status, 200);
     await shop.until(new RegExp(`^Ship order ${payment.merchant_reference}$`, 'm')); // told by the webhook
-    assert.equal(await textOf(payment.return_url), 'Paid. We ship today.\n');
+    assert.equal(await textOf(payment.return_url), 'Your payment was accepted.\n');
     assert.equal(shop.stdout.split('Ship order').length, 2, 'it ships once');
   });
 

@@ -101,7 +101,7 @@ for (const body of [call.body, call.body, '{}']) console.log((await hook(new Req
     const body = JSON.stringify({
       id: 'evt_1',
       type: 'payment.approved',
-      data: { merchant_reference: 'order-1' },
+      data: { merchant_reference: 'order-1', amount: '49.90', amount_received: '49.90' },
     });
     const at = Math.floor(Date.now() / 1000);
     const headers = {
@@ -134,12 +134,12 @@ for (const body of [call.body, call.body, '{}']) console.log((await hook(new Req
     assert.deepEqual(lines, [
       `Store ${id} beside the order, and send the customer to ${payment.checkout_url}`,
       '49.90 4990',
-      'Paid. We ship today.',
+      'Your payment was accepted.',
       ...moves(payment),
       ...moves(next!),
       'It is decided already.',
       `${id} approved`,
-      'order-1 is paid',
+      'order-1 is paid: ship it',
       '204',
       '204',
       '400',
