@@ -202,6 +202,7 @@ const ROWS: Row[] = [
     expected: OPEN,
     in: 200,
   })),
+  { route: 'GET /docs/*', expected: OPEN, in: 404 },
   { route: 'POST /docs/csp-report', expected: OPEN, in: 204, type: 'application/csp-report', body: {} },
   { route: 'POST /csp-report', expected: OPEN, in: 204, type: 'application/csp-report', body: {} },
   { route: 'POST /console/csp-report', expected: OPEN, in: 204, type: 'application/csp-report', body: {} },

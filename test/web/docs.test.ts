@@ -113,9 +113,9 @@ describe('the documentation', () => {
 
   test('shows one language of each example, and keeps the choice in its links.', async () => {
     const { text } = await load('/docs/payments?code=php');
-    assert.ok(text.includes('$second = call(') && !text.includes('curl -s'));
+    assert.ok(text.includes('$second = call(') && !/curl (<span>)?-s/.test(text));
     assert.match(text, /href="\/docs\/errors\?code=php"/);
-    assert.match((await load('/docs/payments?code=cobol')).text, /curl -s/);
+    assert.match((await load('/docs/payments?code=cobol')).text, /curl <span>-s/);
   });
 
   test('finds sections by words, and shows the words as text.', async () => {
@@ -127,6 +127,45 @@ describe('the documentation', () => {
     const long = await load(`/docs?q=${'x'.repeat(5000)}`);
     assert.equal(long.status, 200);
     assert.match((await load('/docs?q=payment&q=other')).text, /<h1>Counterfoil for developers/);
+  });
+
+  test('puts sections about a word before those that mention it, whatever its ending.', async () => {
+    for (const [asked, ...first] of [
+      ['retries', '/docs/idempotency', '/docs/webhooks'],
+      ['webhook', '/docs/webhooks'],
+      ['signed', '/docs/webhooks'],
+      ['keys', '/docs/security', '/docs/reference'],
+    ] as const) {
+      const { text } = await load(`/docs?q=${asked}`);
+      const [found = ''] = text.split('<ul class="contents">')[1]!.match(/(?<=href=")[^"#]+/) ?? [];
+      assert.ok((first as readonly string[]).includes(found), `${asked}: ${found}`);
+    }
+    const [one, many] = await Promise.all(
+      ['signature', 'signatures'].map(
+        async (word) => (await load(`/docs?q=${word}`)).text.match(/\d+ found/)?.[0],
+      ),
+    );
+    assert.equal(one, many);
+  });
+
+  test('has a page for an address that has none.', async () => {
+    const { status, headers, text } = await load('/docs/nothing?code=php');
+    assert.deepEqual([status, headers.get('content-type')], [404, 'text/html; charset=utf-8']);
+    assert.deepEqual(markupFaults(text), []);
+    assert.ok(
+      text.includes('<h1>There is no such page</h1>') && text.includes('"/docs/quickstart?code=php"'),
+    );
+  });
+
+  test('keeps an option of a command and what follows it on one line.', async () => {
+    assert.ok((await load('/docs/quickstart')).text.includes('<span>-d &#39;{</span>'));
+  });
+
+  test('shows the changelog without the brackets of its source.', async () => {
+    const { text } = await load('/docs/changelog');
+    assert.ok(!/>\[\d|>\[Unreleased|\([\w ]+ \(<code>/.test(text));
+    assert.ok(text.includes('(how: <code>docs/operating/runbook.md</code>)'));
+    assert.ok(text.includes('href="/docs/events#the-stream"'));
   });
 
   test('is there as Markdown, with an index for programs.', async () => {

@@ -71,7 +71,17 @@ function textOf(slug: Slug, installation: Served): string {
   if (slug === 'reference') return referenceText(installation.describe() as ApiDocument);
   const file = slug === 'changelog' ? 'CHANGELOG.md' : `docs/integrate/${slug}.md`;
   const text = readFileSync(new URL(file, ROOT), 'utf8');
-  return slug === 'changelog' ? text.replaceAll('](docs/', '](../') : placed(text, installation);
+  return slug === 'changelog' ? fromRoot(text) : placed(text, installation);
+}
+
+/** The changelog as a page beside the others: a document that is not served is named where a link stands in brackets. */
+function fromRoot(text: string): string {
+  return text
+    .replaceAll(/^## \[(.+?)\]/gm, '## $1')
+    .replaceAll('](docs/integrate/', '](')
+    .replaceAll(/\(\[([^\]]+)\]\(([\w-]+\/[^)#]+)[^)]*\)\)/g, '($1: `$2`)')
+    .replaceAll('](docs/', '](../')
+    .replaceAll('](packages/', '](../../packages/');
 }
 
 /** A document with the addresses and the key of this installation in the place of those of the clone. */
@@ -85,27 +95,40 @@ function placed(text: string, { baseUrl, checkoutBaseUrl, consoleUrl, key }: Ser
     .replaceAll('cfk_test_development_key_replace_before_production', key);
 }
 
-/** The sections that have each of the words, those with a word in their title first. */
+/** The sections that have each of the words or what they are made of, those that are about them first. */
 export function search(pages: readonly Page[], asked: string): Found[] {
-  const words = asked.toLowerCase().split(/\s+/).filter(Boolean).slice(0, WORDS_MAXIMUM);
+  const words = asked.toLowerCase().split(/\s+/).filter(Boolean).slice(0, WORDS_MAXIMUM).map(stemOf);
   if (words.length === 0) return [];
   const found = pages.flatMap((page) =>
     page.sections.flatMap((section) => {
       const title = `${page.title} ${section.title}`.toLowerCase();
       const text = section.text.toLowerCase();
       if (!words.every((word) => title.includes(word) || text.includes(word))) return [];
-      const inTitle = words.filter((word) => section.title.toLowerCase().includes(word)).length;
-      const rank = inTitle * 10 + (isListing(page) ? -6 : 0) + Math.min(4, text.split(words[0]!).length - 1);
+      const about = words.map((word) => aboutness(word, page, section));
+      const rank = about.reduce((sum, one) => sum + one, isListing(page) ? -8 : 0);
       return [{ page, section, rank, excerpt: excerptOf(section.text, words) }];
     }),
   );
   return found.sort((one, other) => other.rank - one.rank).slice(0, FOUND_MAXIMUM);
 }
 
+/** A word without the ending of a plural or a form: `retries`, `retry` and `retried` are all `retr`. */
+const stemOf = (word: string) => word.replace(/(?<=[a-z]{4})(?:ies|ied|y|es?|s|ed|ing)$/, '');
+
+/** How much a section is about words with `stem`: its title says most, then its page's, then how often and how densely it has them. */
+function aboutness(stem: string, page: Page, section: Section): number {
+  const count = (text: string) =>
+    [...text.toLowerCase().matchAll(new RegExp(`(?<![\\p{L}\\p{N}])${RegExp.escape(stem)}`, 'gu'))].length;
+  const often = count(section.text);
+  const density = (often * 200) / (section.text.length / 6 + 40);
+  const titles = Math.min(1, count(section.title)) * 10 + Math.min(1, count(page.title)) * 4;
+  return titles + Math.min(4, often) + Math.min(4, density);
+}
+
 /** Pages that have every word somewhere: the others tell more of it. */
 const isListing = ({ slug }: Page) => slug === 'changelog' || slug === 'reference';
 
-/** The text around the first of the words, with that word marked. */
+/** The text around the first of the words, with the whole of it marked. */
 function excerptOf(text: string, words: readonly string[]): Html {
   const lower = text.toLowerCase();
   const [at, word] = words.map((one) => [lower.indexOf(one), one] as const).find(([where]) => where >= 0) ?? [
@@ -113,9 +136,10 @@ function excerptOf(text: string, words: readonly string[]): Html {
     '',
   ];
   const from = Math.max(0, at - AROUND[0]);
-  const to = at + word.length;
+  const to = at + word.length + /^\p{L}*/u.exec(text.slice(at + word.length))![0].length;
   const end = to + AROUND[1];
-  const behind = html`${text.slice(to, end)}${end < text.length && ' …'}`;
+  const rest = text.slice(to, end);
+  const behind = html`${end < text.length ? rest.replace(/\s\S*$/, ' …') : rest}`;
   return html`${from > 0 && '… '}${text.slice(from, at)}<mark>${text.slice(at, to)}</mark>${behind}`;
 }
 

@@ -9,7 +9,7 @@ import { docsStylesheet } from '../markup/assets.ts';
 import { Languages } from '../markup/languages.ts';
 import type { FailureLog } from '../pages/failure.ts';
 import { type PageRoute, type SentPage, servePages } from '../pages/surface.ts';
-import type { PageSite } from '../pages/visit.ts';
+import { type PageSite, pageVisitOf } from '../pages/visit.ts';
 import type { Page, Served } from './book.ts';
 import { type DocsName, type DocsVisit, LANGUAGE_NAMES, SLUGS, type Slug } from './pages.ts';
 
@@ -67,6 +67,13 @@ class Docs {
     return cached(visit, frontMarkup(visit, pages, visit.asked.q?.slice(0, ASKED_MAXIMUM).trim() ?? ''));
   }
 
+  /** What stands at an address that no page has. */
+  async missing(visit: DocsVisit): Promise<SentPage> {
+    const pages = await this.pages();
+    const { missingMarkup } = await load();
+    return { status: 404, text: missingMarkup(visit, pages), noted: { code: 'not_found' } };
+  }
+
   async text(visit: DocsVisit, slug: Slug): Promise<SentPage> {
     const page = (await this.pages()).find((one) => one.slug === slug)!;
     return cached(visit, page.text, TEXT);
@@ -102,14 +109,16 @@ export async function docs(app: FastifyInstance, settings: DocsSettings): Promis
   const book = new Docs(settings);
   const { baseUrl } = settings.installation;
   const address = `${baseUrl}/docs`;
+  const site = docsSite(address, settings.timeZone);
   const routes: PageRoute<DocsName>[] = [
     { path: '', show: (visit) => book.front(visit) },
     ...SLUGS.flatMap((slug) => [
       { path: `/${slug}`, show: (visit: DocsVisit) => book.page(visit, slug) },
       { path: `/${slug}.md`, show: (visit: DocsVisit) => book.text(visit, slug) },
     ]),
+    // Its links to itself, as those of the theme, lead to the first page.
+    { path: '/*', show: ({ request }) => book.missing(pageVisitOf(request, site, '')) },
   ];
-  const site = docsSite(address, settings.timeZone);
   app.register(async (scope) => servePages(scope, { ...settings, site, routes, assets: [docsStylesheet] }), {
     prefix: '/docs',
   });

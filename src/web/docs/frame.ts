@@ -48,14 +48,9 @@ ${step(pages[at - 1], 'prev', 'Before')}<a href="${addressOf(visit, '')}">All pa
 /** The list of pages, or what a search found. */
 export function frontMarkup(visit: DocsVisit, pages: readonly Page[], asked: string): string {
   if (asked === '') {
-    const rows = pages.map(
-      ({ slug, title, lead }) =>
-        html`<li><a href="${addressOf(visit, `/${slug}`)}">${title}</a><p>${lead}</p></li>\n`,
-    );
     const content = html`<h1>Counterfoil for developers</h1>
 <p>Your server creates a payment, the customer pays on a hosted page, a person decides, and a signed webhook tells you.</p>
-<ul class="contents">
-${rows}</ul>
+${listOf(visit, pages)}
 <p class="fine">For programs: <a href="${visit.basePath.replace(/\/docs$/, '')}/llms.txt">llms.txt</a>, and each page as Markdown.</p>`;
     return framed(visit, pages, undefined, 'Developers', content);
   }
@@ -71,6 +66,23 @@ ${rows}</ul>
 <ul class="contents">
 ${rows}</ul>`;
   return framed(visit, pages, undefined, `Search: ${asked}`, content);
+}
+
+/** The page of an address that has none. */
+export function missingMarkup(visit: DocsVisit, pages: readonly Page[]): string {
+  const content = html`<h1>There is no such page</h1>
+<p>The documentation has nothing at this address. Search it above, or choose one of its pages:</p>
+${listOf(visit, pages)}`;
+  return framed(visit, pages, undefined, 'There is no such page', content);
+}
+
+function listOf(visit: DocsVisit, pages: readonly Page[]): Html {
+  const rows = pages.map(
+    ({ slug, title, lead }) =>
+      html`<li><a href="${addressOf(visit, `/${slug}`)}">${title}</a><p>${lead}</p></li>\n`,
+  );
+  return html`<ul class="contents">
+${rows}</ul>`;
 }
 
 function framed(

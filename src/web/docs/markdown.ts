@@ -59,6 +59,7 @@ export function sectionsOf(blocks: readonly Block[]): Section[] {
 /** The text of a document without its markup. */
 const plain = (markdown: string) =>
   markdown
+    .replaceAll(/^```\w*$/gm, '')
     .replaceAll(/\[([^\]]+)\]\([^)]*\)/g, '$1')
     .replaceAll(/[`*]|\\(?=\W)/g, '')
     .replaceAll(/\s+/g, ' ')
@@ -113,9 +114,16 @@ function exampleMarkup(each: readonly Tokens.Code[], id: string, { chosen, inLan
   });
   return html`<div class="example" id="${id}">
 ${each.length > 1 && html`<ul class="tabs" aria-label="Language of the example">${tabs}</ul>`}
-<pre><code>${shown.text}</code></pre>
+<pre><code>${shown.lang === 'sh' ? withOptions(shown.text) : shown.text}</code></pre>
 </div>`;
 }
+
+/** A command's options, each with the word that follows it if that is short: lines do not break within. */
+const OPTION = /((?<=^|\s)--?\w[\w-]*(?: \S{1,18}(?=\s|$))?)/m;
+
+/** The lines of a command. A narrow page breaks them between options, and not behind a hyphen. */
+const withOptions = (command: string) =>
+  html`${command.split(OPTION).map((part, i) => (i % 2 === 0 ? part : html`<span>${part}</span>`))}`;
 
 /** Whether an example may stand for one in the chosen language. */
 const isNear = (lang: string | undefined, chosen: string) => chosen === 'ts' && lang === 'js';
