@@ -8,7 +8,8 @@ import { listPayments, paymentsAfter } from '../payments/queries.ts';
 import { parsePaymentRequest } from '../payments/request.ts';
 import { cancelByCustomer } from '../payments/submit.ts';
 import { type Trial, tryOut } from '../review/try-out.ts';
-import { createEndpoint } from '../webhooks/change.ts';
+import { changeEndpoint, createEndpoint } from '../webhooks/change.ts';
+import { listEndpoints } from '../webhooks/queries.ts';
 import type { Configuration } from './config.ts';
 import type { Service } from './main.ts';
 import { termsOf } from './surface-settings.ts';
@@ -22,6 +23,9 @@ const PAYMENTS: readonly [description: string, amount: number, moves: readonly (
   ['Demo: a bookshelf, paid and waiting for review', 129.9, ['record']],
   ['Demo: three cups, waiting for review', 24.3, ['submit']],
 ];
+
+/** By which a later start knows the demo's endpoint again. */
+const INBOX_DESCRIPTION = 'Demo: the inbox of this server';
 
 /** The reference of the payments to pay, and the least time that one must have left. */
 const SAMPLE_REFERENCE = 'SAMPLE-1';
@@ -53,13 +57,22 @@ async function create({ configuration, service, caller }: Demo, wish: Wish): Pro
 
 /**
  * Fills a store without payments: a payment in each status, and a webhook endpoint whose events lie at `inboxUrl`. All of it goes through
- * the journal, as what people do. Returns false if the store has payments. Throws as `commit` does.
+ * the journal, as what people do. Returns false if the store has payments: then the demo's endpoint alone is led to `inboxUrl`. Throws as
+ * `commit` does.
  */
 export async function fillEmptyStore(demo: Demo, inboxUrl: string): Promise<boolean> {
   const { caller } = demo;
   const { database, journal, ring } = demo.service;
-  if ((await paymentsAfter(database, undefined, 1)).length > 0) return false;
   const tenant = { merchant_id: caller.merchant.id, mode: caller.key.mode };
+  if ((await paymentsAfter(database, undefined, 1)).length > 0) {
+    const endpoints = await listEndpoints(database, tenant);
+    const moved = endpoints.find(
+      ({ description, url }) => description === INBOX_DESCRIPTION && url !== inboxUrl,
+    );
+    if (moved)
+      await journal.commit((transaction) => changeEndpoint(transaction, moved.id, { url: inboxUrl }, ACT));
+    return false;
+  }
   const requestId = randomId('req_', 16);
   for (const [i, [description, amount, moves]] of PAYMENTS.entries()) {
     const id = await create(demo, { merchant_reference: `DEMO-${i + 1}`, amount, description });
@@ -73,7 +86,7 @@ export async function fillEmptyStore(demo: Demo, inboxUrl: string): Promise<bool
       );
   }
   // Last, so that the inbox begins with what the newcomer does.
-  const wish = { url: inboxUrl, types: null, description: 'Demo: the inbox of this server' };
+  const wish = { url: inboxUrl, types: null, description: INBOX_DESCRIPTION };
   await journal.commit((transaction) => createEndpoint(transaction, ring, tenant, wish, ACT));
   return true;
 }

@@ -15,12 +15,12 @@ import {
 
 const places: SettingsCheck = {
   id: 'places',
-  about: 'Places',
+  about: 'Ports and paths',
   stage: 'read',
   always: true,
   look(installation) {
     const met = addressesMeet(installation) ?? pathsMeet(installation);
-    return met ?? ok('No two places meet');
+    return met ?? ok('No two parts of the service share a port or a path');
   },
 };
 

@@ -10,7 +10,7 @@ const DESCRIPTORS_MINIMUM = 4096;
 
 const root: Check = {
   id: 'root',
-  about: 'Account',
+  about: 'System user',
   stage: 'start',
   look({ settings: { allow_root, written } }) {
     const uid = process.getuid?.();

@@ -37,14 +37,16 @@ const plain_keys: SettingsCheck = {
 
 const https: SettingsCheck = {
   id: 'https',
-  about: 'https',
+  about: 'Base URL',
   stage: 'read',
   look({ settings, urls }) {
     const { written } = settings;
     if (settings.base_url === null)
       return failed(
         'base_url is missing',
-        'production, which is the default environment, needs an https URL',
+        settings.environment === 'development'
+          ? 'production needs an https URL'
+          : 'production, which is the default environment, needs an https URL',
         written.place(['base_url']),
       );
     for (const [path, set, url] of [
@@ -72,7 +74,7 @@ const https: SettingsCheck = {
 
 const transport: SettingsCheck = {
   id: 'transport',
-  about: 'HTTPS',
+  about: 'Proxy or certificate',
   stage: 'read',
   look({ settings: { trust_proxy, tls, written } }) {
     if (tls) return ok('The service speaks HTTPS itself');
@@ -124,7 +126,7 @@ const SAMPLE_NUMBERS = new Set(['DE89370400440532013000', '000123456789']);
 
 const sample_accounts: SettingsCheck = {
   id: 'sample_accounts',
-  about: 'Accounts',
+  about: 'Bank accounts',
   stage: 'start',
   atReload: true,
   look({ settings: { methods, written } }) {

@@ -37,7 +37,7 @@ const COMMANDS: readonly Listed[] = [
     'who may review payments and manage the rest',
     async () => (await import('./administrators.ts')).administratorsCommand(),
   ],
-  ['payments', 'look at payments', async () => (await import('./payments.ts')).paymentsCommand()],
+  ['payments', 'look at one payment', async () => (await import('./payments.ts')).paymentsCommand()],
   [
     'listen',
     'forward test events to a server on this machine',

@@ -161,7 +161,7 @@ const STYLES: Record<CheckOutcome, Parameters<typeof styled>[1]> = {
 };
 const OUTCOME_WIDTH = 'warning'.length;
 
-/** The findings as a page of text: what would keep production from starting below all else. */
+/** The findings as a page of text: what is to be fixed first, and what would keep production from starting below all else. */
 function report(configuration: Configuration, findings: readonly Finding[]): string {
   const { environment, file } = configuration;
   const counts = tally(findings);
@@ -173,15 +173,17 @@ function report(configuration: Configuration, findings: readonly Finding[]): str
   return [
     `${heading('counterfoil doctor')}  ${environment} · ${shownPath(file)}`,
     '',
-    list(failedFirst(findings.filter(({ beforeProduction }) => !beforeProduction))),
+    list(worstFirst(findings.filter(({ beforeProduction }) => !beforeProduction))),
     ...(later.length > 0 ? ['', heading('Before production'), '', list(later)] : []),
     '',
     `${counts.ok} ok, ${counts.warning} ${counts.warning === 1 ? 'warning' : 'warnings'}, ${counts.failed} failed, ${counts.skipped} skipped. What each means: docs/doctor.md.`,
   ].join('\n');
 }
 
-const failedFirst = (findings: readonly Finding[]) =>
-  findings.toSorted((one, other) => Number(other.is === 'failed') - Number(one.is === 'failed'));
+/** What is well or skipped keeps the order of the list. */
+const RANKS: Record<CheckOutcome, number> = { failed: 0, warning: 1, ok: 2, skipped: 2 };
+const worstFirst = (findings: readonly Finding[]) =>
+  findings.toSorted((one, other) => RANKS[one.is] - RANKS[other.is]);
 
 /** One finding: what it comes to, what was looked at, and in lines below one another what is so and how to fix it. */
 function told({ is, about, where, says, fix }: Finding, aboutWidth: number): string {

@@ -28,7 +28,7 @@ interface Options {
 }
 
 export function paymentsCommand(): Command {
-  return newCommand('payments', 'look at payments', [
+  return newCommand('payments', 'look at one payment', [
     'payments show pay_01m7xy90z59x4m4bthzeq11xez7gvadtw35y',
   ]).addCommand(
     newCommand(

@@ -57,7 +57,7 @@ async function tell(id: string, { log, config, json }: Options): Promise<void> {
   if (lines.length + entries.length === 0)
     throw new Failure(
       log === undefined
-        ? `the request ${id} left no entry in the history: it changed nothing, or never arrived; its line in the log says which: --log FILE`
+        ? `the request ${id} left no entry in the history: it changed nothing, or never arrived; its line in the log says which: keep what the server prints, as in npm start > FILE, and name it with --log FILE`
         : `the request ${id} left neither an entry in the history nor a line in ${log === '-' ? 'the log' : shownPath(log)}: look in the log of the node that answered it, or in the proxy's`,
     );
   const words = momentsIn(configuration.time_zone);

@@ -418,6 +418,11 @@ test('a configuration that cannot be read is told as every command tells it', as
   assert.equal(stderr, 'counterfoil: counterfoil.yaml:2: prot is not a setting; did you mean port?\n');
 });
 
+test('no two checks have one title.', () => {
+  const titles = CHECKS.map(({ about }) => about.toLowerCase());
+  assert.deepEqual(titles, [...new Set(titles)]);
+});
+
 test('docs/doctor.md explains every check, in the order of the list, and no other', () => {
   const page = readFileSync(join(ROOT, 'docs/doctor.md'), 'utf8');
   const explained = [...page.matchAll(/^\| `(\w+)` \|/gm)].map(([, id]) => id);

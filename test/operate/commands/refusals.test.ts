@@ -670,6 +670,10 @@ test('development starts with all of it, and doctor says what production would r
     assert.equal(doctor.code, 0);
     const { findings, counts } = JSON.parse(doctor.stdout);
     assert.equal(counts.failed, 0);
+    const { stdout } = await run(['doctor'], place, {} as Case, undefined);
+    const told = stdout.split('Before production')[0]!.matchAll(/^ {2}(failed|warning|ok|skipped) /gm);
+    const outcomes = [...told].map(([, outcome]) => outcome!);
+    assert.match(outcomes.join(' '), /^(warning )+((ok|skipped)( |$))+$/);
     const before = findings.filter((one: { before_production: boolean }) => one.before_production);
     assert.ok(before.every((one: { outcome: string }) => one.outcome === 'warning'));
     assert.deepEqual(

@@ -93,6 +93,12 @@ describe('on a terminal', { skip: !hasTerminal && 'this machine has no util-linu
         headers: { authorization: `Bearer ${KEY}` },
       });
       const { data } = (await list.json()) as { data: { status: string }[] };
+      const endpoints = await fetch(`${origin}/v1/webhook_endpoints`, {
+        headers: { authorization: `Bearer ${KEY}` },
+      });
+      const inbox = /Webhooks +(http\S+)/.exec(plainText(terminal.stdout))![1];
+      for (const { url } of ((await endpoints.json()) as { data: { url: string }[] }).data)
+        assert.equal(url, inbox, 'the inbox follows the port');
       terminal.child.stdin!.write(CTRL_C);
       await terminal.ended;
       return data.map(({ status }) => status).sort();
