@@ -118,7 +118,7 @@ export function arrivalsOf(payment: Pick<Payment, 'review'>): Receipt[] {
 /** Money that went back, by bank lines that were matched, oldest first. */
 export const returnsOf = (payment: Pick<Payment, 'review'>): Receipt[] => moved(payment, 'return');
 
-export const sumOf = (money: readonly Receipt[]): number =>
+export const sumOf = (money: readonly Pick<Receipt, 'amount_minor'>[]): number =>
   money.reduce((sum, { amount_minor }) => sum + amount_minor, 0);
 
 /** How much of a payment went back, in minor units of its currency. */

@@ -13,6 +13,7 @@ import {
   mayComeAgain,
   receivedSoFar,
   returnedSoFar,
+  sumOf,
 } from '../../review/review.ts';
 import { dayInWords } from '../../review/told.ts';
 import type { BankLine, ReferenceRange } from './line-evidence.ts';
@@ -73,8 +74,8 @@ export interface Surroundings {
   timeZone: string;
   /** The day of a debit or a reversal that takes the payment's or the line's money back. */
   takenBackOn: string | undefined;
-  /** Other open lines that carry the payment's reference, and what they come to, hundredths. */
-  rivals: { count: number; minor: number };
+  /** Other open lines that carry the payment's reference. */
+  rivals: readonly BankLine[];
   /** How many payments the line names, this one among them. */
   named: number;
   /** Whether the amounts of these payments come to the line's, or to that and the bank's charges. */
@@ -173,7 +174,7 @@ export function pairOf(
   const { reference, named } = naming;
   const isNamed = reference !== undefined || named !== undefined;
   if (!isNamed && !isAsked) return undefined;
-  if (!isNamed && naming.payer === undefined && (around.isTest || around.rivals.count > 0)) return undefined;
+  if (!isNamed && naming.payer === undefined && (around.isTest || around.rivals.length > 0)) return undefined;
   const isOpen = payment.status === 'pending' || payment.status === 'requires_review';
   if (!isNamed && !(isOpen || (payer?.agrees && payment.status === 'cancelled'))) return undefined;
   const { cell, values, hand } = placed(line, payment, around);
@@ -225,7 +226,11 @@ function placed(
   const received = receivedSoFar(payment);
   const byHand = handMoneyOf(payment);
   const hand = handOf(line, payment, byHand);
-  const isPart = rivals.count > 0 && received + rivals.minor + line.amount_minor === asked;
+  const lines = [line, ...rivals];
+  // A line may show money by hand: that is left out where with it the lines come to more than is asked for.
+  const shown = Math.max(0, received - sumOf(byHand));
+  const together = sumOf(lines) + (received + sumOf(lines) <= asked ? received : shown);
+  const isPart = lines.every((one) => one.currency === currency && !covers(one, asked - shown));
   const due =
     hand?.amount_minor ??
     (payment.status === 'approved' && !mayComeAgain(payment)
@@ -253,6 +258,7 @@ function placed(
           ? (say, write) => say`less than ${write(1, currency)}`
           : money(around.together ? (line.chargesMinor ?? 0) : Math.abs(difference), currency),
       received: money(received, currency),
+      together: money(together, currency),
       hand: money((hand ?? byHand[0])?.amount_minor ?? asked, currency),
       before: (say) => (last === undefined ? say`before` : say`on ${onDay(last)(say)}`),
       back: onDay(takenBackOn ?? ''),
@@ -275,6 +281,10 @@ function placed(
   }
 }
 
+/** Whether a line alone comes to an amount, with what the bank took. */
+const covers = ({ amount_minor, chargesMinor = 0 }: BankLine, due: number) =>
+  amount_minor + chargesMinor >= due;
+
 function cameOf({ status, status_reason, amount_minor }: Payment, received: number): MatrixCell['came'] {
   if (status === 'cancelled') return status_reason === 'expired' ? 'expired' : 'cancelled';
   if (status !== 'requires_review') return status;
@@ -286,7 +296,7 @@ function besideOf(payment: Payment, around: Surroundings, isPart: boolean): Matr
   const { takenBackOn, isTest, rivals, named, together, unseen, timeZone } = around;
   if (takenBackOn !== undefined) return 'back';
   if (isTest) return 'test';
-  if (rivals.count > 0) return isPart ? 'parts' : 'rival';
+  if (rivals.length > 0) return isPart ? 'parts' : 'rival';
   if (named > 1) return together ? 'several' : 'ambiguous';
   if (unseen !== undefined && dateIn(timeZone, payment.created_at) <= unseen) return 'unseen';
   return mayComeAgain(payment) ? 'again' : 'alone';

@@ -47,7 +47,7 @@ export const DIMENSIONS = {
     alone: 'nothing',
     back: 'a line that takes the money back',
     test: 'a test payment among live ones',
-    parts: 'lines with the same reference that come to the sum',
+    parts: 'lines with the same reference, none of which comes to the sum alone',
     rival: 'another line with the same reference',
     several: 'payments whose amounts come to the line’s',
     ambiguous: 'payments whose amounts do not',
@@ -189,7 +189,7 @@ export const MATRIX = [
   {
     kind: 'parts',
     when: { beside: ['parts'] },
-    says: 'Other lines carry the same reference: together they come to what was asked for.',
+    says: 'With the other lines of the same reference {together} of {asked} arrived.',
     act: 'Match each of them, then decide.',
     gives: { level: 'evidence', button: 'match', page: 'rest' },
   },

@@ -7,7 +7,6 @@ import { isDecided, type Payment } from '../../payments/payment.ts';
 import { hasLivePayments } from '../../review/candidate-queries.ts';
 import { isSettled, returnsOf, sumOfRests } from '../../review/review.ts';
 import type { Reader } from '../../store/database.ts';
-import type { KeptLine } from '../kept.ts';
 import {
   MATCH_LEVELS,
   outgoingPair,
@@ -133,7 +132,7 @@ async function surroundingsOf(
         ...carried,
         ...(returned.get(amountKey(line)) ?? []).filter((one) => takesBack(one, line)),
       ].find(isNews)?.day,
-      rivals: { count: rivals.length, minor: sumOf(rivals) },
+      rivals,
       named: ids.has(id) ? ids.size : 0,
       together: ids.has(id) ? together : undefined,
       isTest: mode === 'test' && hasLive,
@@ -159,9 +158,6 @@ function takesBack(debit: BankLine, credit: BankLine): boolean {
     return accountsAgree(to.account, from.account) === true;
   return to.name !== undefined && from.name !== undefined && namesAgree(to.name, from.name);
 }
-
-const sumOf = (some: readonly Pick<KeptLine, 'amount_minor'>[]) =>
-  some.reduce((sum, { amount_minor }) => sum + amount_minor, 0);
 
 interface NamedPayments {
   ids: ReadonlySet<string>;

@@ -6,6 +6,7 @@ import { creditorReference } from '../../../src/payments/methods/transfer/credit
 import type { Payment } from '../../../src/payments/payment.ts';
 import { findPayment } from '../../../src/payments/queries.ts';
 import { submitPayment } from '../../../src/payments/submit.ts';
+import { recordMoney } from '../../../src/review/record-money.ts';
 import { checkFile, importFile } from '../../../src/statements/import-file.ts';
 import { listLines } from '../../../src/statements/line-queries.ts';
 import { acceptLine } from '../../../src/statements/matching/line-acts.ts';
@@ -78,6 +79,19 @@ describe('named cases', () => {
     const { version } = (await findPayment(database, id))!;
     await journal.commit((one) => acceptLine(one, ANA, { line_id: line!.id, payment_id: id, version }, 'r'));
   }
+  /** Money by hand. */
+  const record = ({ id }: Payment, amount_minor: number) =>
+    service.service.journal.commit(
+      (one) =>
+        recordMoney(
+          one,
+          ANA,
+          id,
+          { amount_minor, received_on: today(), bank_reference: null, note: null, version: null },
+          'r',
+        ),
+      id,
+    );
   async function told(...lines: BankLine[]): Promise<unknown[][]> {
     service.service.database.refresh();
     const all = await propose(service.service.database, lines, { now: service.clock.now() });
@@ -195,19 +209,36 @@ describe('named cases', () => {
       return [lineFor(payment, { text: 'ORDER-5001' }), lineFor(payment)];
     },
   );
-  holds(
-    'two lines that are the parts of one payment',
-    [
-      'likely',
-      'parts',
-      'Other lines carry the same reference: together they come to what was asked for.',
-      'Match each of them, then decide.',
-    ],
-    async () => {
+  const parts: [string, number[], byHand: number, together: string][] = [
+    ['the parts of one payment', [3000, 2000], 0, '50.00'],
+    ['less than one payment together', [2000, 500, 500], 0, '30.00'],
+    ['more than one payment only together', [4000, 3000], 0, '70.00'],
+    ['parts of which one may be the money by hand', [2500, 2500], 2500, '50.00'],
+    ['parts beside money by hand', [2000, 2000], 1000, '50.00'],
+  ];
+  for (const [name, amounts, byHand, together] of parts)
+    holds(
+      `lines that are ${name}`,
+      [
+        'likely',
+        'parts',
+        `With the other lines of the same reference EUR ${together} of EUR 50.00 arrived.`,
+        'Match each of them, then decide.',
+      ],
+      async () => {
+        const payment = await pay();
+        if (byHand > 0) await record(payment, byHand);
+        return amounts.map((amount_minor) => lineFor(payment, { amount_minor }));
+      },
+    );
+  for (const [name, more] of [
+    ['in another currency', { currency: 'CHF', amount_minor: 2000 }],
+    ['that covers the payment with the bank’s charges', { amount_minor: 4900, chargesMinor: 100 }],
+  ] as const)
+    holds(`less, beside a line ${name}`, [...two, 'Accept one of them, and return the other.'], async () => {
       const payment = await pay();
-      return [lineFor(payment, { amount_minor: 3000 }), lineFor(payment, { amount_minor: 2000 })];
-    },
-  );
+      return [lineFor(payment, { amount_minor: 2000 }), lineFor(payment, more)];
+    });
   const rest: [string, number, string, string][] = [
     ['comes to the amount', 2000, 'it comes to what was asked for.', 'Accept it as the rest.'],
     ['is still too little', 500, 'EUR 15.00 less arrived than was asked for.', 'Keep it as received so far.'],

@@ -147,7 +147,7 @@ function entriesOf({ cell, asked, bank, references, line }: Made): Entry[] {
   };
   const others: Partial<Record<MatrixCell['beside'], Partial<Entry>>> = {
     back: { direction: 'DBIT', amount: '0.01' },
-    rival: { amount: '0.77' },
+    rival: { amount: written(asked) },
     parts: { amount: written(OTHER) },
   };
   const more = others[beside];
