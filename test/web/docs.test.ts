@@ -168,7 +168,31 @@ describe('the documentation', () => {
     assert.ok(text.includes('href="/docs/events#the-stream"'));
   });
 
-  test('is there as Markdown, with an index for programs.', async () => {
+  test('finds the words that a developer looks for where they are explained.', async () => {
+    for (const [words, section] of [
+      ['refund', 'statuses#less-more-and-back'],
+      ['partial', 'statuses#less-more-and-back'],
+      ['underpaid', 'statuses#less-more-and-back'],
+      ['overpaid', 'statuses#less-more-and-back'],
+      ['pays less', 'statuses#less-more-and-back'],
+      ['fulfil', 'statuses#less-more-and-back'],
+      ['sandbox', 'testing'],
+      ['idempotent', 'idempotency'],
+      ['node sdk', 'quickstart#2-set-up'],
+      ['live key', 'going-live#get-a-live-key'],
+      ['missed events', 'events#i-missed-events'],
+      ['rotate secret', 'webhooks#rotate-the-secret'],
+    ] as const)
+      assert.ok((await load(`/docs?q=${words}`)).text.includes(`href="/docs/${section}"`), words);
+  });
+
+  test('is there as Markdown, with an index for programs; a document that is not served is named.', async () => {
+    for (const slug of [...SLUGS])
+      assert.doesNotMatch((await load(`/docs/${slug}.md`)).text, /\]\((?:\.\.|docs)\//, slug);
+    assert.match(
+      (await load('/docs/webhooks.md')).text,
+      /`merchants\[\]\.webhooks` \(`docs\/configuration\.md`\)/,
+    );
     const { text, headers } = await load('/llms.txt');
     assert.equal(headers.get('content-type'), 'text/markdown; charset=utf-8');
     assert.match(

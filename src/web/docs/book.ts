@@ -50,7 +50,7 @@ interface Found {
 /** Reads all pages. Throws the system's error where one is missing. */
 export function readBook(installation: Served): Page[] {
   return SLUGS.map((slug) => {
-    const text = textOf(slug, installation);
+    const text = withoutDeadLinks(textOf(slug, installation));
     const blocks: Block[] = documentBlocks(text);
     const sections = sectionsOf(blocks);
     const [first] = sections;
@@ -66,6 +66,13 @@ export function readBook(installation: Served): Page[] {
     };
   });
 }
+
+/** Markdown in which a document that is not served is its words, and where it lies in the program's folder. */
+const withoutDeadLinks = (text: string): string =>
+  text.replaceAll(
+    /\[((?:[^[\]]|\[[^[\]]*\])*)\]\(\.\.\/(\.\.\/)?([^)#]+)[^)]*\)/g,
+    (_, words, above, path) => `${words} (\`${above ? '' : 'docs/'}${path}\`)`,
+  );
 
 function textOf(slug: Slug, installation: Served): string {
   if (slug === 'reference') return referenceText(installation.describe() as ApiDocument);

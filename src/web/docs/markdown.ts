@@ -193,10 +193,8 @@ function inline(tokens: readonly Token[] = [], links: Links, without?: RegExp): 
   return html`${parts}`;
 }
 
-/** A link; one to a document that is not served is its words, and where it lies in the program's folder. */
+/** A link, or its words alone where what it leads to is not served. */
 function linkMarkup({ href }: Tokens.Link, words: Html, links: Links): Html {
   const address = safeUrl(href) ?? links.addressOf(href);
-  if (address !== undefined) return html`<a href="${address}">${words}</a>`;
-  const file = `docs/${href.replace(/#.*/, '')}`.replace('docs/../../', '').replace('docs/../', 'docs/');
-  return html`${words} (<code>${file}</code>)`;
+  return address === undefined ? words : html`<a href="${address}">${words}</a>`;
 }
