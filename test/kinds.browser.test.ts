@@ -58,13 +58,21 @@ test('an administrator can read and use a page of each kind.', async () => {
   }
 });
 
-/** One page of the documentation of each kind: a list, prose with examples, a diagram, fields, what a search found. */
-const DOCUMENTS = ['/docs', '/docs/webhooks?code=ts', '/docs/statuses', '/docs/reference', '/docs?q=secret'];
+/** One page of the documentation of each kind: a list, prose with examples, a diagram, fields, what a search found, and nothing. */
+const DOCUMENTS = [
+  '/docs',
+  '/docs/webhooks?code=ts',
+  '/docs/statuses',
+  '/docs/reference',
+  '/docs?q=secret',
+  '/docs/nothing',
+];
 
 test('a developer can read and use a page of each kind.', async () => {
   const page = await newPage(stage, { withAxe: true, ...AT_ONCE });
   for (const path of DOCUMENTS) {
-    assert.equal((await page.goto(stage.harness.origin + path))!.status(), 200);
+    const answer = (await page.goto(stage.harness.origin + path))!;
+    assert.equal(answer.status(), path === '/docs/nothing' ? 404 : 200);
     await look(page, path, CONTROL_PX);
   }
 });
