@@ -93,11 +93,14 @@ function framed(
   content: Html,
 ): string {
   const { basePath, theme, asked } = visit;
-  const links = pages.map((one) => {
-    const current = one === page && html` aria-current="page"`;
-    const within = one === page && one.slug !== 'changelog' && sectionsOf(one);
-    return html`<li><a href="${addressOf(visit, `/${one.slug}`)}"${current}>${one.title}</a>${within}</li>\n`;
-  });
+  const contents = (deepest: number) => {
+    const links = pages.map((one) => {
+      const current = one === page && html` aria-current="page"`;
+      const within = one === page && one.slug !== 'changelog' && sectionsOf(one, deepest);
+      return html`<li><a href="${addressOf(visit, `/${one.slug}`)}"${current}>${one.title}</a>${within}</li>\n`;
+    });
+    return html`<ul>\n${links}</ul>`;
+  };
   return htmlPage({
     language: ENGLISH,
     theme,
@@ -110,8 +113,9 @@ ${asked.code !== undefined && html`<input type="hidden" name="code" value="${ask
 <label class="vh" for="q">Search the documentation</label>
 <input id="q" name="q" type="search" maxlength="100" value="${asked.q ?? ''}" placeholder="Search">
 <button aria-label="Search">${icon('search')}</button></form></div>`,
-    beside: html`<nav class="book" aria-label="Pages"><details><summary>Contents</summary><ul>
-${links}</ul></details></nav>`,
+    // A wide page shows the first, a narrow one the second, with the operations of the reference.
+    beside: html`<nav class="book" aria-label="Pages">${contents(2)}</nav>
+<details class="book"><summary>Contents</summary><nav aria-label="Contents">${contents(page?.slug === 'reference' ? 3 : 2)}</nav></details>`,
     content,
     looks: { body: 'docs', main: 'document' },
     footer: themeSwitch('Colours', theme, {
@@ -122,9 +126,9 @@ ${links}</ul></details></nav>`,
   });
 }
 
-/** The headings of the second level of the page that is shown; those of the reference below them, where the list is folded. */
-function sectionsOf({ sections, slug }: Page): Html {
-  const own = sections.filter(({ depth }) => depth === 2 || (depth === 3 && slug === 'reference'));
+/** The headings of the page that is shown, from the second level to the `deepest`. */
+function sectionsOf({ sections }: Page, deepest: number): Html {
+  const own = sections.filter(({ depth }) => depth >= 2 && depth <= deepest);
   const rows = own.map(
     ({ id, title, depth }) =>
       html`<li${depth === 3 && html` class="below"`}><a href="#${id}">${title}</a></li>\n`,
