@@ -1,4 +1,5 @@
 // Bank days: the days of a calendar on which transfers are booked.
+import { dateIn } from './time.ts';
 
 /** Days are written as `2026-11-20`. */
 type Day = string;
@@ -126,4 +127,20 @@ export function addBankDays(day: Day, count: number, calendar: Calendar): Day {
   let left = Math.abs(count);
   if (count !== 0) date = date.add(step);
   for (; ; date = date.add(step)) if (isBankDate(date, calendar) && --left <= 0) return date.toString();
+}
+
+/**
+ * Where a bank's day (empty if unknown) lies beside a link that is open from `from` to `to`, milliseconds since 1970. Banks name days and
+ * no moments, so the whole last day is in time. Where banks book nothing on that day, the next bank day of `calendar` is the last one: a
+ * transfer made at the weekend is booked on Monday.
+ */
+export function placeOfDay(
+  day: Day,
+  { from, to }: { from: number; to: number },
+  timeZone: string,
+  calendar: Calendar,
+): 'none' | 'before' | 'in_time' | 'after' {
+  if (Number.isNaN(Date.parse(day))) return 'none';
+  if (day < dateIn(timeZone, from)) return 'before';
+  return day > addBankDays(dateIn(timeZone, to), 0, calendar) ? 'after' : 'in_time';
 }

@@ -150,20 +150,6 @@ export function dayBounds(date: string, timeZone: string): { from: number; to: n
 export const daysFrom = (one: string, other: string): number =>
   Math.round((Date.parse(other) - Date.parse(one)) / DAY_MS);
 
-/**
- * Where a bank's day (`2026-11-20`, empty if unknown) lies beside the days on which two moments (milliseconds since 1970) fall in a time
- * zone. Banks name days and no moments, so the whole last day is in time.
- */
-export function placeOfDay(
-  day: string,
-  { from, to }: { from: number; to: number },
-  timeZone: string,
-): 'none' | 'before' | 'in_time' | 'after' {
-  if (Number.isNaN(Date.parse(day))) return 'none';
-  if (day < dateIn(timeZone, from)) return 'before';
-  return day > dateIn(timeZone, to) ? 'after' : 'in_time';
-}
-
 /** The day before a day written as `2026-11-20`. */
 export const dayBefore = (date: string): string =>
   Temporal.PlainDate.from(date).subtract({ days: 1 }).toString();

@@ -1,7 +1,9 @@
 // Judges one payment for one bank line: finds its cell of the matrix, and fills in what the row says.
+
+import { placeOfDay } from '../../lib/bank-days.ts';
 import { ENGLISH, phrase, type Say, type Sentence } from '../../lib/phrases.ts';
 import { namesAgree, searchedReference } from '../../lib/search-terms.ts';
-import { dateIn, daysFrom, placeOfDay } from '../../lib/time.ts';
+import { dateIn, daysFrom } from '../../lib/time.ts';
 import { creditorReference } from '../../payments/methods/transfer/creditor-reference.ts';
 import { accountsAgree } from '../../payments/methods/transfer/payer-account.ts';
 import { asOf, type Payment } from '../../payments/payment.ts';
@@ -237,7 +239,8 @@ function placed(
       ? (byHand[0]?.amount_minor ?? asked)
       : asked - received);
   const difference = line.amount_minor - due;
-  const place = placeOfDay(line.day, { from: created_at, to: expires_at }, timeZone);
+  // The weekends and holidays that all calendars of euros share; other days of rest make a line late that wants a look.
+  const place = placeOfDay(line.day, { from: created_at, to: expires_at }, timeZone, 'TARGET');
   const last = arrivalsOf(payment).at(-1)?.received_on;
   return {
     hand,

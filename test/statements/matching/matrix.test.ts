@@ -18,15 +18,15 @@ import { SeededRandom } from '../../support/seeded-random.ts';
 
 const ZONE = 'Europe/Berlin';
 const CREATED = Date.UTC(2026, 9, 20, 22, 30); // 21 October in Berlin
-const ENDS = Date.UTC(2026, 9, 23, 22, 30); // 24 October in Berlin
+const ENDS = Date.UTC(2026, 9, 23, 22, 30); // Saturday 24 October in Berlin, so Monday is in time
 const IMPORTED = Date.UTC(2026, 10, 5);
 /** Days of lines by where they lie: both ends of what is in time, and the days beside them. */
 const DAYS: [MatrixCell['day'], string][] = [
   ['none', ''],
   ['before', '2026-10-20'],
   ['in_time', '2026-10-21'],
-  ['in_time', '2026-10-24'],
-  ['after', '2026-10-25'],
+  ['in_time', '2026-10-26'],
+  ['after', '2026-10-27'],
 ];
 const ASKED = 100_000;
 const HAND_VERSION = 2;
@@ -216,7 +216,7 @@ function hold({ cell, line }: Made, proposal: Proposal | undefined): void {
   assert.match(proposal.sentence, new RegExp(`^${pattern}$`), name);
   const all = `${proposal.sentence} ${proposal.act}`;
   assert.doesNotMatch(all, /\{|undefined|NaN/, name);
-  const isLate = cell.came === 'expired' && (line.day === '' || line.day > '2026-10-24');
+  const isLate = cell.came === 'expired' && (line.day === '' || line.day > '2026-10-26');
   if (/link ended/.test(all)) assert.ok(isLate, name);
   if (/before the payment was created/.test(all)) assert.equal(line.day, '2026-10-20', name);
   if (proposal.level !== 'certain') return;
