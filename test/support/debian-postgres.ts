@@ -31,7 +31,7 @@ export async function startDebianPostgres(fsync: 'on' | 'off' = 'off'): Promise<
     : userInfo().uid;
   const run = (program: string, ...args: string[]) => {
     const [command, ...rest] = [
-      ...(isRoot ? ['runuser', '-u', 'postgres', '--'] : []),
+      ...(isRoot ? ['/usr/sbin/runuser', '-u', 'postgres', '--'] : []),
       join(debianPostgres!, program),
     ];
     execFileSync(command!, [...rest, ...args], { stdio: 'ignore', cwd: folder });
