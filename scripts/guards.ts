@@ -180,8 +180,8 @@ export const GUARDS: readonly Guard[] = [
     matter: 'permission',
     keeps: 'an invitation ends',
     file: 'merchants/invite.ts',
-    text: 'used_at === null && revoked_at === null && expires_at > now;',
-    broken: 'used_at === null && revoked_at === null;',
+    text: "return expires_at <= now ? 'expired' : 'open';",
+    broken: "return 'open';",
     red: ['merchants/registration/register', 'merchants/pages/invitations', 'operate/commands/invites'],
   },
   {
