@@ -1,12 +1,15 @@
 // The SQL about an account's balances: those that the bank named, and the sums of booked lines between them.
+import type { StatementFormat } from '#bank-statements';
 import type { Reader } from '../store/database.ts';
+import { marks } from '../store/table.ts';
 import type { KeptLine } from './kept.ts';
 
 /** An account in one currency; a bank may keep several currencies under one number. */
 export type Money = Pick<KeptLine, 'account' | 'currency'>;
 
 /** Interim reports and notices name the balance of a moment, which does not count. */
-const BALANCED = `account = ? and currency = ? and format in ('camt.053', 'mt940', 'ofx', 'csv')`;
+const FORMATS: readonly StatementFormat[] = ['camt.053', 'mt940', 'ofx', 'csv'];
+const BALANCED = `account = ? and currency = ? and format in (${FORMATS.map((format) => `'${format}'`).join(', ')})`;
 /** Other lines show the money of a line that was split or replaced, and a statement that may come that of a pasted one. */
 const BOOKED = `account = ? and currency = ? and booked = 1 and state not in ('split', 'replaced', 'undone')
   and exists (select 1 from statements where statements.id = statement_lines.statement_id and format <> 'pasted')`;
@@ -51,6 +54,26 @@ export async function closingBeside(
      where ${BALANCED} and closing_minor is not null and last_day ${side === 'before' ? '<' : '>'} ?
      order by ${inOrder(side === 'before' ? 'desc' : 'asc')} limit 1`;
   return (await database.query<Closing>(sql, account, currency, day))[0];
+}
+
+/**
+ * Those of the statements `ids` whose lines are all in the balance that a statement of `format` opens with: it is the last one that the
+ * bank named for a day before `day`, and they close no later. Throws `DatabaseError`.
+ */
+export async function closedBefore(
+  database: Reader,
+  { account, currency }: Money,
+  { format, opening_minor, day }: { format: StatementFormat; opening_minor: number; day: string },
+  ids: readonly string[],
+): Promise<Set<string>> {
+  const last = FORMATS.includes(format)
+    ? await closingBeside(database, { account, currency }, 'before', day)
+    : undefined;
+  if (last?.closing_minor !== opening_minor) return new Set();
+  const sql = `select id from statements
+    where ${BALANCED} and closing_minor is not null and last_day <= ? and id in (${marks(ids)})`;
+  const found = await database.query<{ id: string }>(sql, account, currency, last.last_day, ...ids);
+  return new Set(found.map(({ id }) => id));
 }
 
 /** The opening balance of the oldest statement that names one, and the day of its first line. Throws `DatabaseError`. */

@@ -1,7 +1,7 @@
 // Imports one file: reads it, says what is wrong with it, and commits what is right as one transaction.
 
 import { setTimeout as delay } from 'node:timers/promises';
-import { electronicFormatIBAN } from 'ibantools';
+import { electronicFormatIBAN, isValidIBAN } from 'ibantools';
 import type {
   CsvLayout,
   CsvSeen,
@@ -9,6 +9,7 @@ import type {
   ReadStatements,
   RememberedLayout,
   Statement,
+  StatementAccount,
   StatementFault,
 } from '#bank-statements';
 import { signedAmount } from '#bank-statements';
@@ -20,7 +21,7 @@ import { OperationalError } from '../lib/errors.ts';
 import { monotonicMs, SECOND_MS } from '../lib/time.ts';
 import type { MethodSettings } from '../payments/methods/method.ts';
 import { DatabaseError } from '../store/database.ts';
-import { ownAccount } from './account.ts';
+import { isOneAccount, namedAccount, ownAccount } from './account.ts';
 import { gapFaults } from './gap.ts';
 import {
   type Imported,
@@ -129,11 +130,12 @@ export function checkFile(
   const at = (statement: Statement) => told[statements.indexOf(statement)]?.first?.at ?? 0;
   return {
     ...(parts && { parts }),
-    confirmed: ours.flatMap(({ own, statement: { account } }) =>
-      own !== undefined && account.other !== undefined && ownAccount(account, methods) === undefined
+    confirmed: ours.flatMap(({ own, statement }) => {
+      const account = namedAccount(statement.account);
+      return own !== undefined && account.other !== undefined && ownAccount(account, methods) === undefined
         ? { account: own, shape: spelling(account.other), layout: {} as CsvLayout }
-        : [],
-    ),
+        : [];
+    }),
     statements: ours.filter(
       (one): one is typeof one & OwnStatement => one.own !== undefined && isSeen(one.statement.file),
     ),
@@ -143,7 +145,7 @@ export function checkFile(
       ...statements.flatMap(({ file, faults }) => faults.map((fault) => ({ file, ...fault }))),
       ...ours
         .filter(({ own }) => own === undefined)
-        .map(({ statement }) => ({ ...strangerFault(statement, said), line: at(statement) })),
+        .map(({ statement }) => ({ ...strangerFault(statement, methods, said), line: at(statement) })),
       ...gapFaults(statements, at),
     ],
     notes: [
@@ -176,32 +178,44 @@ type AccountSaid = Pick<ReadOptions, 'account' | 'remembered'>;
 /** What a spelling of an account is remembered by, beside the layouts of CSV files. */
 const spelling = (other: string) => `account ${other}`;
 
-/** The own account of a statement. What was said of it counts where the bank names no IBAN. */
+/** An account as a person names it. */
+function saidAccount(text: string): StatementAccount {
+  const iban = electronicFormatIBAN(text);
+  return iban !== null && isValidIBAN(iban) ? { iban } : { other: text };
+}
+
+/**
+ * The own account of a statement. What was said of it counts where the bank names no IBAN; undefined if the bank names another account.
+ */
 function ownOf(
-  { account }: Statement,
+  statement: Statement,
   methods: readonly Pick<MethodSettings, 'accounts'>[],
   { account: chosen, remembered = [] }: AccountSaid,
 ): string | undefined {
+  const account = namedAccount(statement.account);
   const own = ownAccount(account, methods);
-  if (own !== undefined || account.iban !== undefined) return own;
+  const isSaid = chosen === undefined || isOneAccount(account, saidAccount(chosen), methods);
+  if (own !== undefined || account.iban !== undefined) return isSaid ? own : undefined;
   const before = remembered.find(({ shape }) => shape === spelling(account.other ?? ''))?.account;
   const named = chosen ?? before;
-  if (named === undefined) return undefined;
-  const iban = electronicFormatIBAN(named);
-  return ownAccount({ ...(iban !== null && { iban }), other: named }, methods);
+  return named === undefined ? undefined : ownAccount(saidAccount(named), methods);
 }
 
 function strangerFault(
-  { file, account }: Statement,
+  { file, account: written }: Statement,
+  methods: readonly Pick<MethodSettings, 'accounts'>[],
   { account: chosen }: AccountSaid,
 ): Omit<FileFault, 'line'> {
+  const account = namedAccount(written);
   const name = account.iban ?? account.other;
-  const isIgnored =
-    chosen !== undefined && account.iban !== undefined && electronicFormatIBAN(chosen) !== account.iban;
+  const isAnother =
+    chosen !== undefined &&
+    (ownAccount(account, methods) !== undefined ||
+      (account.iban !== undefined && electronicFormatIBAN(chosen) !== account.iban));
   const text =
     name === undefined
       ? 'The statement does not name its account.'
-      : isIgnored
+      : isAnother
         ? `The statement is of the account ${name}, which is not ${chosen}.`
         : chosen !== undefined
           ? `The account ${chosen} is in no bank_transfer method of the configuration. If it is yours, add it under methods.`
@@ -211,15 +225,29 @@ function strangerFault(
 
 /**
  * Imports a file that was checked. Returns what came of each statement; undefined if something is wrong with the file and
- * `despiteFaults` is not set: then nothing is imported. Throws as `Journal.commit` does.
+ * `despiteFaults` is not set: then nothing is imported. The notes of `checked` get those about money that no line shows. Throws as
+ * `Journal.commit` does.
  */
 export async function importFile(
   journal: Journal,
-  { statements, faults, confirmed = [], parts }: Omit<CheckedFile, 'notes'>,
+  checked: Omit<CheckedFile, 'notes'> & { notes?: FileFault[] },
   act: Act,
-  { despiteFaults, dryRun, onTurn }: ImportOptions,
+  options: ImportOptions,
 ): Promise<Imported[] | undefined> {
-  if (faults.length > 0 && !despiteFaults) return undefined;
+  if (checked.faults.length > 0 && !options.despiteFaults) return undefined;
+  const imported = await importChecked(journal, checked, act, options);
+  for (const { missing, statement } of imported)
+    if (missing !== undefined)
+      checked.notes?.push({ file: statement.file, line: 0, text: missing, warning: true });
+  return imported;
+}
+
+async function importChecked(
+  journal: Journal,
+  { statements, confirmed = [], parts }: Omit<CheckedFile, 'notes'>,
+  act: Act,
+  { dryRun, onTurn }: ImportOptions,
+): Promise<Imported[]> {
   const rememberLayouts = async (transaction: Transaction) => {
     for (const layout of confirmed) await rememberLayout(transaction, layout, act);
   };

@@ -54,7 +54,7 @@ export interface Imported {
 
 /** What came of a statement, in words: `58 new lines, 2 lines known before`. */
 export function importedText(
-  { id, added, booked, known, missing }: Pick<Imported, 'id' | 'added' | 'booked' | 'known' | 'missing'>,
+  { id, added, booked, known }: Pick<Imported, 'id' | 'added' | 'booked' | 'known'>,
   say: Say = ENGLISH,
 ): string {
   if (id === null) return say`imported before`;
@@ -62,7 +62,6 @@ export function importedText(
     say.count(added, '{n} new line', '{n} new lines'),
     booked > 0 && say.count(booked, '{n} line booked by now', '{n} lines booked by now'),
     known > 0 && say.count(known, '{n} line known before', '{n} lines known before'),
-    missing,
   ];
   return counts.filter(Boolean).join(', ');
 }
@@ -305,7 +304,7 @@ async function missingIn(
   // Thousandths of a line are not kept.
   const slack = hasThousandths(closing.currency) ? lines.length + 1 : 0;
   if (Math.abs(reached - closing.minor) <= slack) return undefined;
-  return `but its closing balance is ${signedAmount(closing.minor)} and the known lines make ${signedAmount(reached)} ${closing.currency}: look which of its lines was taken for a known one`;
+  return `No line is new, but the closing balance is ${signedAmount(closing.minor)} and the known lines make ${signedAmount(reached)} ${closing.currency}: look which of its lines was taken for a known one.`;
 }
 
 /** A fault without what it quotes of the file: a cell can be a payer's name, and no erasure finds it here. */

@@ -8,6 +8,7 @@ import type { Transaction } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { timeOrderedId } from '../lib/ids.ts';
 import { phrase } from '../lib/phrases.ts';
+import { closedBefore } from './balance-queries.ts';
 import { defined } from './defined.ts';
 import { type KeptLine, type KeptRule, LINE_ID_PREFIX, LINES, type LineDetails } from './kept.ts';
 import {
@@ -70,7 +71,7 @@ export class KnownLines {
     this.#left = new Set([...left].filter((one) => one !== statementId));
     const ids = lines.map(() => timeOrderedId(LINE_ID_PREFIX, this.#transaction.now)).sort();
     const rows = lines.map((line, i) => this.#rowOf(ids[i]!, statementId, statement, line));
-    await this.#tellApart(rows);
+    await this.#tellApart(rows, statement);
     this.#rules ??= await activeRules(this.#transaction);
     const twins = await this.#twins(rows, statement.format === 'pasted');
     for (const [position, row] of rows.entries()) {
@@ -124,13 +125,34 @@ export class KnownLines {
     }
   }
 
+  /** Those of earlier `lines` whose money is in the balance that the statement of `rows` opens with. */
+  async #closedBefore(
+    lines: readonly (KeptLine | undefined)[],
+    rows: readonly KeptLine[],
+    { format, opening }: Statement,
+  ): Promise<Set<KeptLine>> {
+    const booked = lines.filter((one) => one?.booked === 1) as KeptLine[];
+    const [day] = rows.map((row) => row.day).sort();
+    if (!opening || booked.length === 0) return new Set();
+    const money = { account: this.#account, currency: opening.currency };
+    const at = { format, opening_minor: opening.minor, day: day! };
+    const ids = [...new Set(booked.map(({ statement_id }) => statement_id))];
+    const closed = await closedBefore(this.#transaction, money, at, ids);
+    return new Set(booked.filter(({ statement_id }) => closed.has(statement_id)));
+  }
+
   /** Gives lines under a reference that the bank used again the fingerprint of the line that they are, or one of their own. */
-  async #tellApart(rows: readonly KeptLine[]): Promise<void> {
+  async #tellApart(rows: readonly KeptLine[], statement: Statement): Promise<void> {
+    const ofSameName = rows.map(({ fingerprint }) => this.#byFingerprint.get(fingerprint));
+    const earlier = ofSameName.filter((known, i) => known && known.day < rows[i]!.day);
+    let closed = await this.#closedBefore(earlier, rows, statement);
+    const isOther = (known: KeptLine, row: KeptLine) =>
+      isOtherMoney(known, row) || (row.booked === 1 && closed.has(known) && known.day < row.day);
     const taken = new Set<KeptLine>();
     const unsure = rows.filter((row) => {
       const known = this.#byFingerprint.get(row.fingerprint);
       if (!known) return isRepeated(row);
-      if (isOtherMoney(known, row)) return true;
+      if (isOther(known, row)) return true;
       taken.add(known);
       return false;
     });
@@ -138,8 +160,15 @@ export class KnownLines {
     const stored = await linesAlike(this.#transaction, this.#account, unsure.map(digestIn));
     for (const row of stored) if (!this.#byFingerprint.has(row.fingerprint)) this.#remember(row);
     const alike = Map.groupBy(this.#byFingerprint.values(), digestIn);
+    closed = await this.#closedBefore(
+      unsure.flatMap((row) => alike.get(digestIn(row)) ?? []),
+      rows,
+      statement,
+    );
     for (const row of unsure) {
-      const others = (alike.get(digestIn(row)) ?? []).filter((one) => !taken.has(one) && !isPart(one));
+      const others = (alike.get(digestIn(row)) ?? []).filter(
+        (one) => !taken.has(one) && !isPart(one) && !isOther(one, row),
+      );
       const isNew = !this.#byFingerprint.has(row.fingerprint);
       const same = sameMoney(others, row, isNew);
       if (same) {

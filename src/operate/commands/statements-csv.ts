@@ -31,7 +31,10 @@ export const csvFlags = (): Option[] => [
     if (typeof read === 'string') throw new InvalidArgumentError(read);
     return mergedLayout(before ?? { columns: {} }, read);
   }),
-  new Option('--account <account>', 'the account of CSV files that do not name theirs'),
+  new Option(
+    '--account <account>',
+    'the account of files that do not name theirs; one that names another is refused',
+  ),
   new Option('--encoding <encoding>', 'of files that do not name theirs; without it the bytes tell').choices(
     ENCODINGS,
   ),

@@ -141,7 +141,7 @@ const importing = ({ database, journal, offer, clock }: ImportParts): ApiEndpoin
     query: {
       file: shortParameter('The name of the file, for people.'),
       despite_faults: flagParameter('Import what is right although something is not.'),
-      account: shortParameter('The account of a CSV file that does not name its own.'),
+      account: shortParameter('The account of a file that does not name it in full; it must name no other.'),
       csv: parameter(
         { type: 'string', maxLength: 255 },
         'How a CSV file is read, as the option `--csv` of the command says it, separated by `|`: `dates=dmy|sign=signed`.',

@@ -120,6 +120,18 @@ describe('statements under /admin', () => {
     assert.match((await get('/admin/statements')).json.data[0].faults[0].text, /^The balances do not add up/);
   });
 
+  test('a file that brings nothing new though its balance moved says so in its notes', async () => {
+    const take = async (number: string, day: string, balances: [string, string]) => {
+      const { json } = await send(camt([{ amount: '51.00', bank: 'SAME3', day }], { number, day, balances }));
+      return [json.data.statements[0].added, ...json.data.notes.map((note: { text: string }) => note.text)];
+    };
+    assert.deepEqual(await take('31', '2026-11-30', ['7.00', '58.00']), [1]);
+    assert.deepEqual(await take('32', '2026-12-01', ['58.00', '109.00']), [1]);
+    const [added, note] = await take('34', '2026-12-03', ['160.00', '211.00']);
+    assert.equal(added, 0);
+    assert.match(note, /closing balance is 211\.00 and the known lines make 109\.00 EUR/);
+  });
+
   test('CSV: what a file does not tell is asked, and an answer is remembered for the account', async () => {
     const csv = (amount: string) => Buffer.from(`Date,Text,Amount\n03/04/2026,CSV,${amount}\n`);
     const query = (more: string) => `?account=${ACCOUNT}${more}`;

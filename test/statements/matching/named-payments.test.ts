@@ -10,7 +10,6 @@ import { recordMoney } from '../../../src/review/record-money.ts';
 import { receivedSoFar } from '../../../src/review/review.ts';
 import { ownAccount } from '../../../src/statements/account.ts';
 import { bookedBetween } from '../../../src/statements/balance-queries.ts';
-import { importedText } from '../../../src/statements/import.ts';
 import { checkFile, importFile } from '../../../src/statements/import-file.ts';
 import { findLine, listLines, partsOfLine } from '../../../src/statements/line-queries.ts';
 import { acceptLine, ignoreLine, reopenLine } from '../../../src/statements/matching/line-acts.ts';
@@ -246,27 +245,28 @@ describe('lines that a reviewer names payments for', () => {
     );
   });
 
-  test('a statement without new lines whose balance moved otherwise than the known lines says so', async () => {
-    const entry = { amount: '50.00', bank: 'SAME9' };
-    const take = async (day: string, balances: [string, string]) => {
-      const file = camt([{ ...entry, day }], {
-        number: `95${day.slice(-1)}`,
-        balances,
-        day,
-        account: ACCOUNT,
-      });
-      const [one] = (await importFile(
-        service.service.journal,
-        checkFile(readStatements(file, 'c.xml'), METHODS),
-        ACT,
-        OPTIONS,
-      ))!;
-      return importedText(one!);
+  test('a reference that comes again behind the balance before is other money; what no line shows is a note', async () => {
+    const take = async (name: string, day: string, balances?: [string, string]) => {
+      const entries = [{ amount: '50.00', bank: 'SAME9', day, text: 'Danke', name: 'Carla Drei' }];
+      const file = camt(entries, { number: name, ...(balances && { balances }), day, account: ACCOUNT });
+      const checked = checkFile(readStatements(file, 'c.xml'), METHODS);
+      const [one] = (await importFile(service.service.journal, checked, ACT, OPTIONS))!;
+      return [one!.added, ...checked.notes.map(({ text }) => text)];
     };
-    assert.equal(await take('2027-02-05', ['0.00', '50.00']), '1 new line');
+    assert.deepEqual(await take('951', '2027-02-05', ['0.00', '50.00']), [1]);
+    assert.deepEqual(await take('952', '2027-02-06', ['50.00', '100.00']), [1]);
+    assert.deepEqual(await take('953', '2027-02-07', ['100.00', '150.00']), [1]);
+    assert.deepEqual(
+      await take('954', '2027-02-07', ['100.00', '150.00']),
+      [0],
+      'the same statement, numbered anew',
+    );
+    assert.deepEqual(await take('955', '2027-02-07'), [0], 'the same line without balances');
+    const [added, note] = await take('956', '2027-02-08', ['250.00', '300.00']);
+    assert.equal(added, 0, 'a statement before it is not here: the line may be a known one');
     assert.match(
-      await take('2027-02-06', ['50.00', '100.00']),
-      /0 new lines, .*closing balance is 100\.00 and the known lines make 50\.00 EUR/,
+      String(note),
+      /^No line is new, .*closing balance is 300\.00 and the known lines make 150\.00 EUR/,
     );
   });
 
@@ -307,7 +307,49 @@ describe('lines that a reviewer names payments for', () => {
     await importFile(service.service.journal, checked, ACT, OPTIONS);
     const known = await readingOptions(database(), METHODS);
     assert.deepEqual(checkFile(read, METHODS, false, known).faults, []);
-    const other = readStatements(camt([{ amount: '1.00' }], { account: 'DE02120300000000202051' }), 'e.xml');
-    assert.match(checkFile(other, METHODS, false, { account: ACCOUNT }).faults[0]!.text, /which is not DE75/);
+  });
+
+  test('an account that a person names is asked against the one in the file, however either is spelled', () => {
+    const stranger = 'DE02120300000000202051';
+    const further = 'KW81CBKU0000000000001234560101';
+    const rows = [
+      { label: 'Sort code', value: '12-34-56' },
+      { label: 'Account', value: '87654321' },
+    ];
+    const bare = { currency: 'GBP', holder: 'Shop', rows };
+    const methods = [
+      { accounts: [...METHODS[0]!.accounts, { ...METHODS[0]!.accounts[0]!, iban: further }, bare] },
+    ];
+    const cases: [written: string, said: string | undefined, own: string | RegExp][] = [
+      [
+        further,
+        ACCOUNT,
+        /^The statement is of the account KW81CBKU0000000000001234560101, which is not DE75/,
+      ],
+      ['1234560101', ACCOUNT, /^The statement is of the account 1234560101, which is not DE75/],
+      [stranger, ACCOUNT, /which is not DE75/],
+      [ACCOUNT, stranger, /which is not DE02/],
+      [ACCOUNT, '1245126199', ACCOUNT],
+      ['1245126199', 'DE75 5121 0800 1245 1261 99', ACCOUNT],
+      ['12345687654321', '87654321', '12345687654321'],
+      ['12345687654321', ACCOUNT, /which is not DE75/],
+      [ACCOUNT.slice(0, -1), ACCOUNT, ACCOUNT],
+      [ACCOUNT.slice(0, -1), undefined, /say with --account once which of them it is/],
+    ];
+    for (const [written, said, expected] of cases) {
+      const file = Buffer.from(
+        `:20:S\n:25:${written}\n:28C:1\n:60F:C261120EUR0,\n:61:2611201120C9,00NTRFNONREF//Q1\n:86:166?20Danke\n:62F:C261120EUR9,\n`,
+      );
+      const read = readStatements(file, 'd.sta');
+      const { statements, faults } = checkFile(
+        read,
+        methods,
+        false,
+        said === undefined ? {} : { account: said },
+      );
+      const label = `${written} for ${said}: ${JSON.stringify(faults)}`;
+      if (typeof expected === 'string') assert.deepEqual([statements[0]?.own, faults], [expected, []], label);
+      else assert.ok(statements.length === 0 && expected.test(faults[0]!.text), label);
+    }
   });
 });
