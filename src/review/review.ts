@@ -136,6 +136,12 @@ export const isSettled = (payment: Pick<Payment, 'review'>): boolean =>
 export const mayComeAgain = (payment: Pick<Payment, 'review' | 'amount_minor'>): boolean =>
   isSettled(payment) && receivedSoFar(payment) < payment.amount_minor;
 
+/** Whether money arrived, but less is left of it than was asked for. */
+export const lacksMoney = (payment: Pick<Payment, 'review' | 'amount_minor'>): boolean =>
+  arrivalsOf(payment).length > 0 &&
+  receivedSoFar(payment) >= 0 &&
+  receivedSoFar(payment) < payment.amount_minor;
+
 /** What of a payment's amount did not arrive yet, in minor units; all of it once nothing is left. */
 export function restOf(payment: Pick<Payment, 'review' | 'amount_minor'>): number {
   const rest = payment.amount_minor - Math.max(0, receivedSoFar(payment));

@@ -12,6 +12,7 @@ import {
   arrivalsOf,
   type HandMoney,
   handMoneyOf,
+  lacksMoney,
   mayComeAgain,
   receivedSoFar,
   returnedSoFar,
@@ -228,6 +229,7 @@ function placed(
   const received = receivedSoFar(payment);
   const byHand = handMoneyOf(payment);
   const hand = handOf(line, payment, byHand);
+  const came = cameOf(payment, received, byHand);
   const lines = [line, ...rivals];
   // A line may show money by hand: that is left out where with it the lines come to more than is asked for.
   const shown = Math.max(0, received - sumOf(byHand));
@@ -235,9 +237,7 @@ function placed(
   const isPart = lines.every((one) => one.currency === currency && !covers(one, asked - shown));
   const due =
     hand?.amount_minor ??
-    (payment.status === 'approved' && !mayComeAgain(payment)
-      ? (byHand[0]?.amount_minor ?? asked)
-      : asked - received);
+    (came === 'approved' && !mayComeAgain(payment) ? (byHand[0]?.amount_minor ?? asked) : asked - received);
   const difference = line.amount_minor - due;
   // The weekends and holidays that all calendars of euros share; other days of rest make a line late that wants a look.
   const place = placeOfDay(line.day, { from: created_at, to: expires_at }, timeZone, 'TARGET');
@@ -246,7 +246,7 @@ function placed(
     hand,
     cell: {
       money: 'in',
-      came: cameOf(payment, received),
+      came,
       hand: hand?.is ?? (byHand.length > 0 ? 'other' : 'none'),
       day: line.undated && place === 'after' ? 'none' : place,
       ...{ by: 'whole', payer: 'unknown' },
@@ -288,7 +288,10 @@ function placed(
 const covers = ({ amount_minor, chargesMinor = 0 }: BankLine, due: number) =>
   amount_minor + chargesMinor >= due;
 
-function cameOf({ status, status_reason, amount_minor }: Payment, received: number): MatrixCell['came'] {
+function cameOf(payment: Payment, received: number, byHand: readonly HandMoney[]): MatrixCell['came'] {
+  const { status, status_reason, amount_minor } = payment;
+  const isShort = byHand.length === 0 && lacksMoney(payment) && !mayComeAgain(payment);
+  if (status === 'approved') return isShort ? 'short' : status;
   if (status === 'cancelled') return status_reason === 'expired' ? 'expired' : 'cancelled';
   if (status !== 'requires_review') return status;
   if (received <= 0) return 'announced';

@@ -23,7 +23,7 @@ import {
   arrivalsOf,
   BANK_REFERENCE_MAXIMUM,
   handMoneyOf,
-  mayComeAgain,
+  lacksMoney,
   type ReviewAct,
   reviewActs,
 } from '../../review/review.ts';
@@ -54,7 +54,7 @@ export interface LinePair {
 /**
  * Says that a line is the money of a payment, or of a debit that it took the money back. A payment that is pending or cancelled is under
  * review from then on, with the amount and the day of the line. An approved one is only linked with the money that it was approved for, or
- * with money that comes again after it went back. A rejected one says what arrived, and stays rejected.
+ * with money that it lacks: a further part, or what comes again after it went back. A rejected one says what arrived, and stays rejected.
  * Commit it with the payment's id as `row`. Throws `not_found`; `invalid_status` if the line is not open and booked, is in another
  * currency, the payment is decided and needs no line, or `as` is missing; `conflict` if another administrator has claimed the payment, it
  * was changed since it was `version`, or the line is not as the history says.
@@ -106,7 +106,7 @@ function refuse(message: string | Sentence): never {
 function shownBy(line: KeptLine, payment: Payment, as: LinePair['as']): number | undefined {
   const money = handMoneyOf(payment);
   const hand = handOf(bankLine(line), payment, money);
-  if (payment.status === 'approved' && money.length === 0 && !mayComeAgain(payment))
+  if (payment.status === 'approved' && money.length === 0 && !lacksMoney(payment))
     refuse((say) => say`The payment is ${say.of(payment.status)} already.`);
   if (payment.status === 'approved') return (hand ?? money[0])?.entry_version;
   if (hand?.is === 'like' && as === undefined)

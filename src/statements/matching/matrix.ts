@@ -11,6 +11,7 @@ export const DIMENSIONS = {
     part: 'part received',
     received: 'received, not decided',
     approved: 'approved',
+    short: 'approved, with less than was asked for on lines',
     rejected: 'rejected',
     cancelled: 'cancelled',
     expired: 'expired',
@@ -57,9 +58,8 @@ export const DIMENSIONS = {
   },
 } as const;
 
-type Dimension = keyof typeof DIMENSIONS;
 /** One combination of everything that counts. */
-export type MatrixCell = { -readonly [D in Dimension]: keyof (typeof DIMENSIONS)[D] };
+export type MatrixCell = { -readonly [D in keyof typeof DIMENSIONS]: keyof (typeof DIMENSIONS)[D] };
 
 /** `certain`: without a doubt. `evidence`: likely by a whole reference, or by an exact amount and more than the amount; else possible. */
 type RowLevel = 'certain' | 'likely' | 'evidence' | 'possible';
@@ -67,7 +67,7 @@ type RowLevel = 'certain' | 'likely' | 'evidence' | 'possible';
 export interface MatrixRow {
   kind: string;
   /** The values that it is for. A dimension that is left out counts not. */
-  when: { readonly [D in Dimension]?: readonly MatrixCell[D][] };
+  when: { readonly [D in keyof MatrixCell]?: readonly MatrixCell[D][] };
   /** The sentence and what to do. `{name}` is filled in by `judge-line.ts`. */
   says: string;
   act: string;
@@ -77,7 +77,6 @@ export interface MatrixRow {
 
 const COMPARE = 'Compare payer and text, and accept it if they fit.';
 const LINK = 'Link it. Nothing is decided anew.';
-const FIND = 'Return {arrived}, or find out what it is for.';
 
 /** The rows in their order: the first that fits counts. Every cell fits one, because the last six ask for nothing but `by`. */
 export const MATRIX = [
@@ -90,7 +89,7 @@ export const MATRIX = [
   },
   {
     kind: 'went_out',
-    when: { money: ['out'], came: ['approved', 'rejected', 'cancelled', 'expired'] },
+    when: { money: ['out'], came: ['approved', 'short', 'rejected', 'cancelled', 'expired'] },
     says: '{arrived} went out with the reference of this payment.',
     act: 'Match it, so that the payment says what went back. If you did not return it yourself, tell the merchant.',
     gives: { level: 'possible', button: 'back', page: 'back' },
@@ -106,7 +105,7 @@ export const MATRIX = [
     kind: 'test',
     when: { beside: ['test'] },
     says: 'It is a test payment: no money is meant for it.',
-    act: FIND,
+    act: 'Return {arrived}, or find out what it is for.',
     gives: { level: 'possible', button: 'none', page: 'same' },
   },
   {
@@ -134,12 +133,12 @@ export const MATRIX = [
     kind: 'twice',
     when: { came: ['approved'], hand: ['none'] },
     says: 'The money of this payment arrived {before} already.',
-    act: FIND,
+    act: 'Return {arrived}, or find out what it is for.',
     gives: { level: 'possible', button: 'none', page: 'same' },
   },
   {
     kind: 'taken_back',
-    when: { came: ['approved'], beside: ['back'] },
+    when: { came: ['approved', 'short'], beside: ['back'] },
     says: 'A line of {back} takes money out with the same reference.',
     act: 'Find out whether the money is still there.',
     gives: { level: 'possible', button: 'link', page: 'confirmed' },
@@ -159,10 +158,17 @@ export const MATRIX = [
     gives: { level: 'evidence', button: 'none', page: 'same' },
   },
   {
+    kind: 'rest',
+    when: { came: ['short'] },
+    says: 'It was approved with {received} of {asked}, and {arrived} arrived.',
+    act: 'Link it if it is meant for this payment, and return what is more than was asked for.',
+    gives: { level: 'possible', button: 'link', page: 'confirmed' },
+  },
+  {
     kind: 'two_lines',
     when: { came: ['approved'], beside: ['parts', 'rival'] },
     says: 'Another line carries the reference of this payment, which is approved.',
-    act: 'Link the one that it was approved for, and return the other.',
+    act: 'Link those that it was approved for, and return only what is more than was asked for.',
     gives: { level: 'evidence', button: 'link', page: 'confirmed' },
   },
   {
@@ -225,7 +231,7 @@ export const MATRIX = [
     kind: 'twice',
     when: { came: ['received'] },
     says: 'The money of this payment arrived {before} already.',
-    act: FIND,
+    act: 'Return {arrived}, or find out what it is for.',
     gives: { level: 'possible', button: 'reason', page: 'confirmed' },
   },
   {

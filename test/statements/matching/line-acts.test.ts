@@ -29,6 +29,7 @@ import {
   reopenLine,
 } from '../../../src/statements/matching/line-acts.ts';
 import { acceptParts, reopenParts, severalOf } from '../../../src/statements/matching/line-parts.ts';
+import type { LineCase } from '../../../src/statements/matching/matrix.ts';
 import { certainPairs, openLines } from '../../../src/statements/matching/open-lines.ts';
 import { submit } from '../../campaigns/history.ts';
 import { ACCOUNT, camt, type Entry, today } from '../../support/camt.ts';
@@ -237,6 +238,58 @@ for (const engine of ENGINES) {
         /approved already/,
       );
     });
+
+    const furthers: [string, first: number, others: [number, LineCase, received: number][]][] = [
+      ['in one file or a day apart', 5000, [[3000, 'rest', 8000]]],
+      [
+        'in three parts',
+        3000,
+        [
+          [3000, 'rest', 6000],
+          [2000, 'rest', 8000],
+          [2000, 'twice', 8000],
+        ],
+      ],
+      [
+        'and more than the rest',
+        5000,
+        [
+          [4000, 'rest', 9000],
+          [100, 'twice', 9000],
+        ],
+      ],
+    ];
+    for (const how of engine === 'sqlite' ? (['by hand', 'by a line'] as const) : [])
+      for (const [name, first, others] of furthers)
+        test(`what was approved ${how} comes in parts, ${name}: each is linked`, async () => {
+          const paid = await pay(80);
+          const text = creditorReference(paid);
+          const come = (minor: number) => bring({ amount: (minor / 100).toFixed(2), text, day: today() });
+          if (how === 'by hand') {
+            await submit(service, paid.id);
+            const approval = { note: null, bank_reference: null, version: null };
+            await commit((one) => approve(one, ANA, paid.id, approval, {}, 'r'));
+          }
+          const line = await come(first);
+          if (how === 'by hand')
+            await commit(async (one) => acceptLine(one, ANA, pairOf(line, await payment(paid.id)), 'r'));
+          else await commit((one) => approveLine(one, ANA, pairOf(line, paid), {}, 'r', 'A part'));
+          for (const [minor, kind, received] of others) {
+            const further = await come(minor);
+            const open = await openLines(service.service.database, { now: service.clock.now() });
+            const [proposal] = open.find((one) => one.line.id === further)!.proposals;
+            assert.deepEqual([proposal!.case, proposal!.level], [kind, 'possible']);
+            const linked = commit(async (one) =>
+              acceptLine(one, ANA, pairOf(further, await payment(paid.id)), 'r'),
+            );
+            if (kind === 'twice') await assert.rejects(linked, /approved already/);
+            else await linked;
+            const after = await payment(paid.id);
+            assert.deepEqual([after.status, receivedSoFar(after)], ['approved', received]);
+            const { data } = (await service.request(`/v1/events?payment_id=${paid.id}`)).json;
+            if (kind === 'rest') assert.equal(data.at(-1).type, 'payment.money_received');
+          }
+        });
 
     test('a debit is matched as money that went back, whatever the payment’s status, and the facts say so', async () => {
       const paid = await pay(100);

@@ -72,7 +72,7 @@ function sumsOf(cell: MatrixCell, asked: number) {
   const isHand = hand === 'same' || hand === 'like';
   const byHand = hand === 'none' ? 0 : came === 'part' ? asked / 2 : asked;
   const isWhole = hand === 'none' && /received|approved/.test(came);
-  const earlier = came === 'part' ? asked / 4 : isWhole ? asked : 0;
+  const earlier = came === 'part' || came === 'short' ? asked / 4 : isWhole ? asked : 0;
   const due =
     isHand || came === 'approved' ? byHand || asked : came === 'received' ? asked : asked - earlier - byHand;
   const short = beside === 'parts' ? -OTHER : 0;
@@ -85,10 +85,10 @@ function sumsOf(cell: MatrixCell, asked: number) {
     hand === 'like' && amount !== 'exact' && amount !== 'currency',
     hand === 'other' && line === byHand,
     // Without a name only the amount that is asked for finds an undecided payment, or the payer one that ended.
-    isUnnamed && (hand === 'same' || line !== asked || /approved|rejected|cancelled/.test(came)),
+    isUnnamed && (hand === 'same' || line !== asked || /approved|short|rejected|cancelled/.test(came)),
     by === 'amount' && came === 'expired',
     isTold && !/announced|rejected|expired/.test(came),
-    beside === 'parts' && (hand !== 'none' || /received|approved/.test(came)),
+    beside === 'parts' && (hand !== 'none' || /received|approved|short/.test(came)),
     /several|ambiguous|alike/.test(beside) && !/pending|announced/.test(came),
     beside === 'again' && (hand !== 'none' || !/pending|announced|approved/.test(came)),
   ].some(Boolean);
@@ -172,7 +172,7 @@ async function bringBefore(some: readonly Made[]): Promise<void> {
     }),
   );
   await inTurn(first, async ({ cell, bank }) => {
-    const isApproved = cell.came === 'approved';
+    const isApproved = cell.came === 'approved' || cell.came === 'short';
     await books.press(`${bank}a`, isApproved ? 'Approve the payment' : 'Match, decide later', {
       note: 'x',
     });

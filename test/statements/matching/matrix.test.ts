@@ -35,7 +35,7 @@ const keys = <D extends keyof MatrixCell>(dimension: D) =>
   Object.keys(DIMENSIONS[dimension]) as MatrixCell[D][];
 /** The ways in which a payment comes to its state: what was known of its money by hand, and without. */
 const STATES: [MatrixCell['came'], MatrixCell['hand']][] = [
-  ...(['pending', 'announced', 'cancelled', 'expired', 'rejected'] as const).map(
+  ...(['pending', 'announced', 'cancelled', 'expired', 'rejected', 'short'] as const).map(
     (came): [MatrixCell['came'], MatrixCell['hand']] => [came, 'none'],
   ),
   ...(['part', 'received', 'approved'] as const).flatMap((came) =>
@@ -66,7 +66,8 @@ function make(cell: MatrixCell, day: string): Made | undefined {
   const base = bases[made]!;
   const asked = ASKED + 1000 * made;
   const byHand = hand === 'none' ? 0 : came === 'part' ? asked / 2 : asked;
-  const before = came === 'part' || (came === 'received' && hand === 'none') ? asked / 4 : 0;
+  const before =
+    came === 'part' || came === 'short' || (came === 'received' && hand === 'none') ? asked / 4 : 0;
   const due =
     hand === 'same' || hand === 'like' || came === 'approved' ? byHand || asked : asked - before - byHand;
   const difference = { exact: 0, charges: -100, less: -200, more: 300, currency: 0 }[amount];
@@ -85,12 +86,15 @@ function make(cell: MatrixCell, day: string): Made | undefined {
     received > 0 || (came === 'approved' && hand === 'none')
       ? { act: 'match', line: 'lin_0', amount_minor: received || asked, received_on: '2026-10-22' }
       : undefined,
-    came === 'approved' ? { act: 'approve', ...(hand === 'same' && { bank_reference: 'bk7' }) } : undefined,
+    came === 'approved' || came === 'short'
+      ? { act: 'approve', ...(hand === 'same' && { bank_reference: 'bk7' }) }
+      : undefined,
   ].filter((one) => one !== undefined);
   const status = {
     part: 'requires_review',
     received: 'requires_review',
     announced: 'requires_review',
+    short: 'approved',
     expired: 'cancelled',
   } as const;
   const announced = payer !== 'unknown';
