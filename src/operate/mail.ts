@@ -3,11 +3,15 @@
 import type { Journal } from '../journal/journal.ts';
 import type { KeyRing } from '../journal/keys/key-ring.ts';
 import { lastVerification } from '../journal/last-verification.ts';
+import { inSequence } from '../lib/in-sequence.ts';
 import type { Logger } from '../lib/log.ts';
+import { Rounds } from '../lib/rounds.ts';
 import { type Clock, HOUR_MS } from '../lib/time.ts';
 import { DEV_MAIL_PATH, DevMail } from '../mail/dev-mail.ts';
+import { LETTERS_KEPT_MS } from '../mail/letter.ts';
 import { composer } from '../mail/letters/compose.ts';
 import type { MailTransport } from '../mail/message.ts';
+import { removeLettersBefore } from '../mail/queries.ts';
 import { SmtpTransport } from '../mail/smtp.ts';
 import { type Alert, Timed } from '../mail/timed.ts';
 import { MailWorker } from '../mail/worker.ts';
@@ -63,12 +67,28 @@ interface MailBase {
   undo: Undo;
 }
 
+/** Removes the letters of before mail was switched off, as the worker does, when they are old. */
+const removerOf = ({ journal, clock, log }: MailBase) =>
+  inSequence(
+    async () => {
+      const old = clock.now() - LETTERS_KEPT_MS;
+      while ((await journal.commitAside((transaction) => removeLettersBefore(transaction, old))) > 0) {}
+    },
+    log,
+    'old letters are removed later',
+  );
+
 /** Begins to send letters, unless mail is off. Throws as `mailOf` does. */
 export function startMail(base: MailBase): Mail {
   const { configuration, figures, places, clock, woken, undo, log } = base;
   const mail = mailOf(configuration, places, log);
   const { transport, from } = mail;
-  if (!transport) return { ...mail, counters: undefined };
+  if (!transport) {
+    const removing = new Rounds(removerOf(base), HOUR_MS);
+    removing.start();
+    undo.add(() => removing.stop());
+    return { ...mail, counters: undefined };
+  }
   const { time_zone: timeZone, environment } = configuration;
   const worker = new MailWorker({
     ...{ ...base, transport },

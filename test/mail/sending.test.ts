@@ -2,13 +2,15 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
-import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/lib/time.ts';
+import { timeOrderedFloor } from '../../src/lib/ids.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/lib/time.ts';
 import type { Letter } from '../../src/mail/letter.ts';
 import { addLetters, listLetters } from '../../src/mail/queries.ts';
 import { SmtpTransport } from '../../src/mail/smtp.ts';
 import { addPerson } from '../support/admin.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { assertSameWords, startMailServer } from '../support/mail-server.ts';
+import { insertOutside } from '../support/outside.ts';
 import { eventually, until } from '../support/waiting.ts';
 
 const CUSTOMER = { customer: { name: 'Ada', email: 'ada@example.com' } };
@@ -230,4 +232,16 @@ test('mail that is off sends nothing and says so', async () => {
   assert.equal(answer.status, 409);
   assert.match(answer.json.error.message, /Mail is off/);
   assert.deepEqual(await lettersOf(harness), []);
+});
+
+test('old letters are removed also where mail was switched off', async () => {
+  await using harness = await startHarness('sqlite', { environment: 'production' });
+  for (const days of [31, 29])
+    await insertOutside(harness.store, 'letters', {
+      ...{ id: timeOrderedFloor('ltr_', Date.now() - days * DAY_MS), kind: 'receipt', about: 'pay_1' },
+      ...{ recipient: 'customer', once: `receipt ${days}`, status: 'failed', created_at: 1, attempts: 1 },
+    });
+  await harness.stop();
+  await harness.start();
+  await eventually(async () => (await listLetters(harness.service.database, {}, 9)).length === 1);
 });

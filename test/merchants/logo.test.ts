@@ -4,7 +4,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { crc32 } from 'node:zlib';
 import { newSecret } from '../../src/lib/secrets.ts';
+import { logoFrom, pictureOf } from '../../src/merchants/logo.ts';
 import { readConfiguration } from '../../src/operate/config.ts';
 import { open } from '../support/customer.ts';
 import { startHarness, writeConfiguration } from '../support/harness.ts';
@@ -59,6 +61,54 @@ test('in development the letter at /dev/mail has the picture in it', async () =>
   const page = await harness.request(`/dev/mail?view=${await list()}&typed=html`);
   assert.ok(page.text.includes(`src="data:image/png;base64,${readFileSync(LOGO, 'base64')}"`));
   assert.match(page.headers.get('content-security-policy')!, /img-src data:/);
+});
+
+const PNG = readFileSync(LOGO);
+/** A PNG picture of `width` times `height` pixels that holds no pixel. */
+function pngOf(width: number, height: number): Buffer {
+  const chunk = (type: string, data: Buffer) => {
+    const counted = Buffer.concat([Buffer.from(type), data]);
+    const numbers = Buffer.alloc(8);
+    numbers.writeUInt32BE(data.length, 0);
+    numbers.writeUInt32BE(crc32(counted), 4);
+    return Buffer.concat([numbers.subarray(0, 4), counted, numbers.subarray(4)]);
+  };
+  const header = Buffer.from('00000000000000000800000000', 'hex');
+  header.writeUInt32BE(width, 0);
+  header.writeUInt32BE(height, 4);
+  const chunks = [chunk('IHDR', header), chunk('IDAT', Buffer.alloc(0)), chunk('IEND', Buffer.alloc(0))];
+  return Buffer.concat([PNG.subarray(0, 8), ...chunks]);
+}
+/** The segments of a JPEG picture with its size, and no pixel. */
+function jpegOf(width: number, height: number): Buffer {
+  const frame = Buffer.from(
+    'ffd8ffe000104a46494600010100000100010000ffc00011080000000003012200021101031101ffd9',
+    'hex',
+  );
+  frame.writeUInt16BE(height, 25);
+  frame.writeUInt16BE(width, 27);
+  return frame;
+}
+
+test('a logo is judged by its whole file and its size in pixels, and not by how it begins', () => {
+  const SCRIPT = Buffer.from('<script>alert(1)</script>');
+  const NO_PICTURE = /must be a PNG or JPEG picture/;
+  for (const [name, bytes, words] of [
+    ['the beginning of a PNG', PNG.subarray(0, 8), NO_PICTURE],
+    ['that with a script', Buffer.concat([PNG.subarray(0, 8), SCRIPT]), NO_PICTURE],
+    ['a PNG with a script behind it', Buffer.concat([PNG, SCRIPT]), NO_PICTURE],
+    ['a PNG that is cut off', PNG.subarray(0, -20), NO_PICTURE],
+    ['a PNG with another byte', Buffer.from(PNG).fill(0x61, 60, 61), NO_PICTURE],
+    ['a PNG without pixels', pngOf(0, 10), NO_PICTURE],
+    ['the beginning of a JPEG', Buffer.from('ffd8ff', 'hex'), NO_PICTURE],
+    ['that with a script', Buffer.concat([Buffer.from('ffd8ff', 'hex'), SCRIPT]), NO_PICTURE],
+    ['a JPEG with a script behind it', Buffer.concat([jpegOf(10, 10), SCRIPT]), NO_PICTURE],
+    ['a wide PNG', pngOf(10_000, 10), /at most 2000 pixels a side, and has 10000 × 10/],
+    ['a high JPEG', jpegOf(10, 2001), /has 10 × 2001/],
+  ] as const)
+    assert.throws(() => logoFrom(bytes), { message: words }, name);
+  for (const bytes of [PNG, pngOf(2000, 1), jpegOf(2000, 2000)])
+    assert.deepEqual(pictureOf(logoFrom(bytes)).bytes, bytes);
 });
 
 test('a logo that is no PNG or JPEG file, is too large or missing is refused with its line', async () => {

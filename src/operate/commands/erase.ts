@@ -10,6 +10,7 @@ import type { Transaction } from '../../journal/transaction.ts';
 import { counted } from '../../lib/counted.ts';
 import { OperationalError } from '../../lib/errors.ts';
 import { systemClock } from '../../lib/time.ts';
+import { removeLettersAbout } from '../../mail/queries.ts';
 import { erasePayment, findByEmail } from '../../payments/erase.ts';
 import { eraseLinesOf, eraseRulesOf } from '../../statements/erase.ts';
 import { type Database, DatabaseError } from '../../store/database.ts';
@@ -159,11 +160,15 @@ async function eraseAll(database: Database, ids: readonly string[], onProgress: 
   return result;
 }
 
-/** Erases a payment and what the bank wrote on its money. Returns how many stored responses were deleted. Throws as `erasePayment` does. */
+/**
+ * Erases a payment, what the bank wrote on its money, and its letters: the words of a mail server may name who they went to. Returns how
+ * many stored responses were deleted. Throws as `erasePayment` does.
+ */
 async function eraseWhole(transaction: Transaction, id: string, act: Act): Promise<number> {
   await eraseRulesOf(transaction, id, act);
   const answers = await erasePayment(transaction, id, act);
   await eraseLinesOf(transaction, id, act);
+  await removeLettersAbout(transaction, [id]);
   return answers;
 }
 

@@ -13,6 +13,7 @@ import { decide, submit } from '../../campaigns/history.ts';
 import { verifyExport } from '../../campaigns/third-party.ts';
 import { COMMAND, hasTerminal, run, startOnTerminal } from '../../support/command.ts';
 import { type Harness, startHarness, writeConfiguration } from '../../support/harness.ts';
+import { insertOutside } from '../../support/outside.ts';
 import { ENGINES } from '../../support/stores.ts';
 
 const EMAIL = 'Canary.Quillfeather@example.org';
@@ -103,6 +104,11 @@ for (const engine of ENGINES) {
       const cancelled = (await whole()).id;
       for (let i = 0; i < OTHERS; i++) await approved(); // enough for pages that were left behind and not taken anew
       await service.request(`/v1/payments/${cancelled}/cancel`, { method: 'POST', ...key('cancel') });
+      // Of a mail server that is not written to any more.
+      await insertOutside(service.store, 'letters', {
+        ...{ id: 'ltr_1', kind: 'receipt', about: id, recipient: 'customer', once: 'receipt 1' },
+        ...{ status: 'failed', created_at: 1, attempts: 1, answer: `550 ${EMAIL} unknown` },
+      });
       const { salt, updated_at } = (
         await service.service.database.query('select salt, updated_at from payments where id = ?', id)
       )[0]!;
@@ -127,7 +133,7 @@ for (const engine of ENGINES) {
       }
       const output = join(service.store.storage, 'export.ndjson');
       assert.equal((await command('audit', 'export', '--output', output)).code, 0);
-      assert.deepEqual(found((await rows(...ALL)) + readFileSync(output, 'utf8')), []);
+      assert.deepEqual(found((await rows(...ALL, 'letters')) + readFileSync(output, 'utf8')), []);
       assert.match(
         (await command('audit', 'verify')).stdout,
         /^Verified: .* 12 payments, 0 stored responses/,
