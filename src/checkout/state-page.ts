@@ -116,7 +116,7 @@ export function statePage(
     message,
     money: moneySentences(subject, money),
     rows: [
-      ...momentsOf(subject, when, receipt ? null : details),
+      ...momentsOf(subject, receipt ? null : when, receipt ? null : details),
       [words.html('fact.reference'), receipt ? payment.merchant_reference : null],
       [words.html('fact.method'), !receipt && details ? nameOfMethod(words, details) : null],
     ],

@@ -24,6 +24,8 @@ export interface MailServer {
   password: string | null;
   /** Where letters come back to; null for the address that they are from. */
   bounces: string | null;
+  /** What this program calls itself (EHLO). If undefined, the name of the machine, which some servers refuse unless it is a full one. */
+  name?: string;
 }
 
 const CONNECTION_MS = 10 * SECOND_MS;
@@ -43,8 +45,13 @@ const REASONS: Record<string, string> = {
   ECONNECTION: 'The connection to the mail server was lost',
 };
 
+/** Codes of the library that name no cause: its own message does, such as that a certificate has expired. */
+const VAGUE = ['ETLS', 'ESOCKET', 'ECONNECTION'];
+
 interface SmtpError extends Error {
   code?: string;
+  /** Of Node, where `code` is the library's. */
+  originalCode?: string;
   command?: string;
   responseCode?: number;
   response?: string;
@@ -91,8 +98,9 @@ export class SmtpTransport implements MailTransport {
   async #connection(trace?: (line: string) => void) {
     // Loaded when the first letter leaves: it takes a start a fifth of a second.
     const { createTransport } = await import('nodemailer');
-    const { host, port, tls, user, password } = this.#server;
+    const { host, port, tls, user, password, name } = this.#server;
     return createTransport({
+      ...(name !== undefined && { name }),
       ...{
         host,
         port,
@@ -139,11 +147,18 @@ function optionsOf(message: Message, bounces: string | null): SendMailOptions {
 const shortened = (words: string) => harmlessText(words).trim().slice(0, WORDS_MAXIMUM);
 
 /** What a failure says of the letter. Only what the server says of its recipient or of its text is about the letter. */
-function judged({ code = '', command = '', responseCode, response, message }: SmtpError): AttemptAnswer {
-  const words = shortened(response ?? REASONS[code] ?? (message || `The attempt failed: ${code}`));
+function judged(error: SmtpError): AttemptAnswer {
+  const { command = '', responseCode, response } = error;
+  const words = shortened(response ?? reasonOf(error));
   const isAboutLetter = responseCode !== undefined && /^(RCPT TO|DATA)/.test(command);
   if (!isAboutLetter) return { is: 'away', words };
   return { is: responseCode >= 500 ? 'failed' : 'later', words };
+}
+
+function reasonOf({ code = '', originalCode = '', message }: SmtpError): string {
+  const reason = REASONS[originalCode] ?? REASONS[code];
+  if (reason === undefined) return message || `The attempt failed: ${code}`;
+  return VAGUE.includes(code) && !Object.hasOwn(REASONS, originalCode) ? `${reason}: ${message}` : reason;
 }
 
 /** Hands each line of the conversation on; the library leaves out passwords, and what is said of a letter's own text is left out here. */

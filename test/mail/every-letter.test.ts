@@ -7,7 +7,7 @@ import { receiptOf } from '../../src/checkout/receipt.ts';
 import { qrPicture } from '../../src/lib/qr-code.ts';
 import { CUSTOMER_LETTERS, type CustomerLetter } from '../../src/mail/letter.ts';
 import { customerLetter } from '../../src/mail/letters/customer.ts';
-import { type LetterContent, letterHtml, letterText } from '../../src/mail/letters/markup.ts';
+import { type LetterContent, letterHtml, letterText, unlinked } from '../../src/mail/letters/markup.ts';
 import * as staff from '../../src/mail/letters/staff.ts';
 import { logoFrom } from '../../src/merchants/logo.ts';
 import { asOf, type Payment } from '../../src/payments/payment.ts';
@@ -138,12 +138,39 @@ test('a letter about a part of the money says what is still due, and how to pay 
   const id = await recorded(harness, 20_00, 'transfer');
   const payment = (await findPayment(harness.service.database, id))!;
   const { text } = parsed((await writerOf(harness, 'money_found', payment))('en'));
+  assert.match((await writerOf(harness, 'money_found', payment))('en').subject, /: €20\.00 received/);
+  assert.match(text!, /^Your money has arrived\n\n€20\.00\n/m);
   for (const wanted of [/€20\.00/, /€29\.90/, /^IBAN: DE89/m, /^Amount: 29\.90 EUR$/m])
     assert.match(text!, wanted);
 });
 
+test('the letter of a receipt says where anyone checks its number', async () => {
+  const payment = await paymentFor(harness, 'receipt');
+  const { number } = (await receiptOf(harness.service.database, payment))!;
+  const { html, text } = parsed((await writerOf(harness, 'receipt', payment))('en'));
+  const url = `${harness.service.checkoutBaseUrl}/verify`;
+  assert.ok(text!.includes(`by its number: ${url}`));
+  assert.ok((html as string).includes(`href="${url}?number=${number}"`));
+});
+
+test('no text of other people becomes a link, and amounts and numbers of orders are copied as they are', () => {
+  for (const [text, shown] of [
+    ['evil.example', 'evil.|example'],
+    ['http://evil.example/a.b', 'http://|evil.|example/a.|b'],
+    ['http://192.0.2.1/x', 'http://|192.0.2.1/x'],
+    ['ada@1.example', 'ada@|1.|example'],
+    ['49.90', '49.90'],
+    ['ORDER.2026.17', 'ORDER.2026.17'],
+    ['Thank you. Ada', 'Thank you. Ada'],
+  ] as const)
+    assert.equal(unlinked(text), shown.replaceAll('|', '\u200b'), text);
+});
+
 /** Nothing is loaded from elsewhere, and what a mail app keeps of a letter, its inner cells, still says how it is read. */
 function soundMarkup(html: string, direction: string, name: string): void {
+  // Its bar stands on the side of the letter's direction, also where the words in it run the other way.
+  for (const [tag] of html.matchAll(/<blockquote[^>]*>/g))
+    assert.ok(tag.includes(`dir="${direction}"`), name);
   assert.doesNotMatch(html, /<(script|link|iframe|object|form)\b|@import|url\(/i, name);
   for (const [, source] of html.matchAll(/<img\b[^>]* src="([^"]*)"/g)) assert.match(source!, /^cid:/, name);
   const body = /<body[^>]*>(.*)<\/body>/s.exec(html)![1]!;

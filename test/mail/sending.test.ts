@@ -8,6 +8,7 @@ import type { Letter } from '../../src/mail/letter.ts';
 import { addLetters, listLetters } from '../../src/mail/queries.ts';
 import { SmtpTransport } from '../../src/mail/smtp.ts';
 import { addPerson } from '../support/admin.ts';
+import { freePort } from '../support/free-ports.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { assertSameWords, startMailServer } from '../support/mail-server.ts';
 import { insertOutside } from '../support/outside.ts';
@@ -44,7 +45,7 @@ describe('letters of payments', () => {
       ['submit', 'approve'],
       [/details received/, /receipt for/],
     ],
-    [['record'], [/money received/]],
+    [['record'], [/: .*49\.90 received/]],
     [
       ['submit', 'reject'],
       [/details received/, /not accepted/],
@@ -147,6 +148,22 @@ describe('the conversation with the server', () => {
       assert.equal(server.taken.length, is === 'sent' ? 1 : 0);
       assert.equal((await transport.look()) === undefined, is === 'sent' || user === null);
     });
+
+  test('what stands in the way is named, and the server is greeted by the name that was set', async () => {
+    await using server = await startMailServer();
+    const steps: string[] = [];
+    const named = new SmtpTransport({ ...reached(server.port), name: 'shop.example' });
+    await named.send(message, { trace: (line) => steps.push(line) });
+    assert.match(steps.join('\n'), /EHLO shop\.example/);
+    for (const [server_, words] of [
+      [reached(await freePort()), /^The mail server refused the connection$/],
+      [
+        { ...reached(server.port), tls: 'implicit' },
+        /^The connection to the mail server was lost: .*(wrong version|SSL)/i,
+      ],
+    ] as const)
+      assert.match((await new SmtpTransport(server_).look())!, words);
+  });
 
   test('an attempt that takes too long loses its connection, so that its letter cannot leave later', async () => {
     await using server = await startMailServer();

@@ -5,6 +5,7 @@ import { moneyKnown, moneySentences } from '../../checkout/money.ts';
 import { nameOfMethod, shownStatus } from '../../checkout/parts.ts';
 import { type IssuedReceipt, receiptRows } from '../../checkout/receipt.ts';
 import { stateOf } from '../../checkout/state-page.ts';
+import { VERIFY_PATH } from '../../checkout/verify-route.ts';
 import { type Html, html } from '../../lib/html.ts';
 import { phrase } from '../../lib/phrases.ts';
 import type { Profile } from '../../merchants/merchant.ts';
@@ -70,8 +71,13 @@ export function customerLetter(kind: CustomerLetter, subject: CustomerSubject): 
   const merchant = unlinked(subject.payment.merchant_name);
   // Everything below shows the name in a form of which no program makes a link.
   const payment = { ...subject.payment, merchant_name: merchant };
-  const { id, merchant_reference, description, mode } = payment;
-  const amount = words.money(payment.amount_minor, payment.currency);
+  const { id, merchant_reference, description, mode, amount_minor } = payment;
+  const amount = words.money(amount_minor, payment.currency);
+  // A letter about money that arrived names that, which may be a part.
+  const named =
+    kind === 'money_found'
+      ? words.money(moneyKnown(payment).received || amount_minor, payment.currency)
+      : amount;
   const said = { ...subject, payment, amount };
   const parts = kind in ASKING ? asking(kind as keyof typeof ASKING, said) : telling(kind, said);
   const name = subject.payment.merchant_name;
@@ -80,13 +86,13 @@ export function customerLetter(kind: CustomerLetter, subject: CustomerSubject): 
     language: words,
     brand: name,
     logo: profile.particulars?.logo,
-    amount,
+    amount: named,
     test: mode === 'test' ? words.html('test') : undefined,
     ...parts,
     subject:
       words.text(`mail.${kind}.subject` as Key, {
         merchant: name,
-        amount,
+        amount: named,
         day: plainDay(words, payment.pay_by),
       }) + (merchant_reference === null ? '' : ` (${merchant_reference})`),
     quotes: [
@@ -169,7 +175,11 @@ function telling(kind: CustomerLetter, said: Said): Parts {
   const message = kind === 'not_accepted' ? payment.review_message : null;
   return {
     heading: words.html(heading, { merchant, amount }),
-    paragraphs: [moneySentences(said, money), next[kind]!],
+    paragraphs: [
+      moneySentences(said, money),
+      next[kind]!,
+      ...(kind === 'receipt' && receipt ? [howToCheck(said, receipt)] : []),
+    ],
     quotes: message === null ? [] : [{ from: words.html('rejected.message', { merchant }), text: message }],
     facts: [
       ...(kind === 'receipt' && receipt ? receiptRows({ payment, words, profile }, receipt) : methodOf(said)),
@@ -181,6 +191,13 @@ function telling(kind: CustomerLetter, said: Said): Parts {
         : []),
     ],
   };
+}
+
+/** How anyone checks the receipt, as its page says it. */
+function howToCheck({ words, checkoutBaseUrl }: Said, { number }: IssuedReceipt): Html {
+  const url = checkoutBaseUrl + VERIFY_PATH;
+  const address = html`<a class="link" href="${url}?number=${number}"><bdi dir="ltr">${url}</bdi></a>`;
+  return words.html('receipt.check', { address });
 }
 
 function methodOf({ payment, words }: Said): [Html, Html][] {

@@ -59,8 +59,12 @@ const STYLE = `
 .button{background:#a9bcff!important;color:#121317!important}
 }`;
 
-/** Dots and the like that make an address of a text for mail programs are parted from what follows by a space of no width. */
-export const unlinked = (text: string): string => text.replace(/(?:[.@]|:\/\/)(?=\S)/gu, '$&\u200b');
+/**
+ * Dots and the like that make an address of a text for mail programs are parted from what follows by a space of no width. Dots before
+ * figures make none: amounts and order numbers stay as they are, so that a copy of them finds what it should.
+ */
+export const unlinked = (text: string): string =>
+  text.replace(/(?:\.(?=\p{L})|(?:@|:\/\/)(?=\S))/gu, '$&\u200b');
 
 /** The HTML part. Every cell says its language and direction itself, since some programs keep nothing around them. */
 export function letterHtml(content: LetterContent): string {
@@ -110,6 +114,7 @@ function parts(content: LetterContent): Html {
   const { direction } = language;
   const line = (text: Html | string, style = '', name = 'ink') =>
     html`<p class="${name}" dir="${direction}" style="margin:0 0 16px;${alignment(direction)};${style}">${text}</p>\n`;
+  const quote = html` dir="${direction}" style="${CSS.quote};${alignment(direction)}"`;
   const small = (text: Html | string, style = '') => line(text, `${CSS.muted};${style}`, 'muted');
   const url = button && safeUrl(button.url);
   const picture =
@@ -120,7 +125,7 @@ function parts(content: LetterContent): Html {
 <h1 class="ink" dir="${direction}" style="${CSS.heading};${alignment(direction)}">${heading}</h1>
 ${amount !== undefined && line(html`<bdi>${amount}</bdi>`, CSS.amount)}${paragraphs.map((one) => line(one))}${quotes.map(
   ({ from, text }) =>
-    html`${small(from, 'margin-bottom:4px')}<blockquote class="line ink" dir="auto" style="${CSS.quote}">${unlinked(text)}</blockquote>\n`,
+    html`${small(from, 'margin-bottom:4px')}<blockquote class="line ink"${quote}><bdi>${unlinked(text)}</bdi></blockquote>\n`,
 )}${facts.length > 0 && factTable(facts, direction)}${
   url !== undefined &&
   html`${line(html`<a class="button" href="${url}" style="${CSS.button}">${button!.label}</a>`, 'margin-top:8px')}${small(

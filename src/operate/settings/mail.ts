@@ -58,9 +58,17 @@ export const mailSchema = z
 
 /** How letters leave, with the password, which `password` of the environment goes over. Throws the system's errors of its file. */
 export function mailServer(
-  { host, port, tls, user, password, password_file, bounces }: z.output<typeof mailSchema>,
+  { host, port, tls, user, password, password_file, bounces, from }: z.output<typeof mailSchema>,
   given: string | null,
 ): MailServer {
   const kept = password_file === undefined ? password : readFileSync(password_file, 'utf8').trim();
-  return { host, port, tls, user: user ?? null, password: given ?? kept ?? null, bounces: bounces ?? null };
+  const signIn = { user: user ?? null, password: given ?? kept ?? null };
+  return {
+    host,
+    port,
+    tls,
+    ...signIn,
+    bounces: bounces ?? null,
+    name: from.slice(from.lastIndexOf('@') + 1),
+  };
 }
