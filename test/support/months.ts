@@ -225,7 +225,8 @@ function linesFor(random: SeededRandom, payment: Payment, kind: Kind, number: nu
       Object.assign(payment, { status: 'requires_review', payer_account: 'DE02120300000000202051' });
       return one({ counterparty: { name: 'Somebody Else', account: 'NL86INGB0002445588' } });
     case 'late':
-      Object.assign(payment, EXPIRED, { expires_at: Date.parse(base.day) - 1 });
+      // A weekend lies at most between the end and the last day in time.
+      Object.assign(payment, EXPIRED, { expires_at: Date.parse(base.day) - 3 * DAY_MS - 1 });
       return one();
     case 'imported_late':
       Object.assign(payment, EXPIRED, { expires_at: Date.parse(base.day) + below(random, 3 * DAY_MS) });
