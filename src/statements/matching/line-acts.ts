@@ -55,6 +55,7 @@ export interface LinePair {
  * Says that a line is the money of a payment, or of a debit that it took the money back. A payment that is pending or cancelled is under
  * review from then on, with the amount and the day of the line. An approved one is only linked with the money that it was approved for, or
  * with money that it lacks: a further part, or what comes again after it went back. A rejected one says what arrived, and stays rejected.
+ * Where `principal` matched them already, nothing is done: a button was pressed twice.
  * Commit it with the payment's id as `row`. Throws `not_found`; `invalid_status` if the line is not open and booked, is in another
  * currency, the payment is decided and needs no line, or `as` is missing; `conflict` if another administrator has claimed the payment, it
  * was changed since it was `version`, or the line is not as the history says.
@@ -66,8 +67,10 @@ export async function acceptLine(
   requestId: string,
 ): Promise<Payment> {
   await requireStanding(transaction, principal, 'decide');
-  const line = await openLine(transaction, line_id);
+  const known = await findLine(transaction, line_id);
   const payment = await findPayment(transaction, payment_id);
+  if (known && payment && isMatchedBy(known, payment, principal)) return payment;
+  const line = await openLine(transaction, line_id);
   if (!payment) throw paymentNotFound();
   const isBack = isOutgoing(bankLine(line));
   if (!line.booked || !(isBack || mayMatch(bankLine(line))))
@@ -97,6 +100,16 @@ export async function acceptLine(
   });
   return after;
 }
+
+/** Whether it was `principal` who matched a line with a payment, as both stand. */
+export const isMatchedBy = (
+  line: Pick<KeptLine, 'id' | 'state' | 'payment_id'>,
+  payment: Payment,
+  { id }: Principal,
+): boolean =>
+  line.state === 'matched' &&
+  line.payment_id === payment.id &&
+  reviewActs(payment).findLast((act) => act.line === line.id)?.by === id;
 
 function refuse(message: string | Sentence): never {
   throw new OperationalError('invalid_status', typeof message === 'string' ? message : spoken(message));

@@ -18,6 +18,7 @@ import type { Proposal } from './judge-line.ts';
 import {
   acceptLine,
   ignoreLine,
+  isMatchedBy,
   type LinePair,
   lineNotFound,
   openLine,
@@ -46,7 +47,8 @@ export interface LinePart extends Omit<LinePair, 'line_id'> {
 
 /**
  * Says that a line is the money of payments: it is split into a part for each. What is left over is a part that stays open. If the parts
- * come to more than the line, `charges` says why: the difference is a debit of its own, so that sums and reports add up. Throws as
+ * come to more than the line, `charges` says why: the difference is a debit of its own, so that sums and reports add up. Where
+ * `principal` did that already, nothing is done: a button was pressed twice. Throws as
  * `acceptLine` does for any of them, then nothing is matched; `invalid_status` if a payment is named twice, or without `charges` the
  * parts come to more than the line.
  */
@@ -58,13 +60,16 @@ export async function acceptParts(
   requestId: string,
   charges: string | null = null,
 ): Promise<void> {
+  const payments: Payment[] = [];
   const found: (LinePart & { amount_minor: number })[] = [];
   // Every node takes payments in the order of their ids, and the line behind them.
   for (const part of parts.toSorted((a, b) => (a.payment_id < b.payment_id ? -1 : 1))) {
     const payment = await holdPayment(transaction, part.payment_id);
     if (!payment) throw paymentNotFound();
+    payments.push(payment);
     found.push({ ...part, amount_minor: part.amount_minor ?? restOf(payment) });
   }
+  if (await isSplitBy(transaction, principal, lineId, parts, payments)) return;
   const line = await openLine(transaction, lineId);
   const left = line.amount_minor - sumOf(found);
   const isOnce = new Set(found.map(({ payment_id }) => payment_id)).size === found.length;
@@ -85,6 +90,29 @@ export async function acceptParts(
   // Without the words of the line, whose reference would say that money of a payment went back.
   const fee = await add(found.length, { amount_minor: -left, direction: 'debit', details: null });
   await ignoreLine(transaction, principal, fee.id, charges!, requestId);
+}
+
+/** Whether it was `principal` who split a line for just these payments, with the amounts that are said. */
+async function isSplitBy(
+  transaction: Transaction,
+  principal: Principal,
+  lineId: string,
+  parts: readonly LinePart[],
+  payments: readonly Payment[],
+): Promise<boolean> {
+  const line = await findLine(transaction, lineId);
+  if (line?.state !== 'split') return false;
+  const stand = await partsOfLine(transaction, line);
+  const matched = stand.filter(({ payment_id }) => payment_id !== null);
+  return (
+    matched.length === parts.length &&
+    matched.every((one) => {
+      const payment = payments.find(({ id }) => id === one.payment_id);
+      const part = parts.find(({ payment_id }) => payment_id === one.payment_id);
+      const isSaid = (part?.amount_minor ?? one.amount_minor) === one.amount_minor;
+      return payment !== undefined && isSaid && isMatchedBy(one, payment, principal);
+    })
+  );
 }
 
 /** What adds parts to a line that is split, each by its place. */

@@ -156,10 +156,10 @@ export async function takeNamed(
   }
   const parts = found.map((one): LinePart => {
     const { id: payment_id, version } = one.payment;
-    return { payment_id, version, amount_minor: amountOf(one), as };
+    return { payment_id, version, amount_minor: one.amount_minor, as };
   });
   const charges = (form.get('charges') ?? '').trim();
-  const isMore = parts.reduce((sum, part) => sum + part.amount_minor!, 0) > line.amount_minor;
+  const isMore = found.reduce((sum, one) => sum + amountOf(one), 0) > line.amount_minor;
   if (isMore && charges === '')
     return again(context, {
       charges: context.say`They come to more than the line: say what the difference is`,

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { readStatements } from '#bank-statements';
+import type { Principal } from '../../../src/administrators/administrator.ts';
 import type { Transaction } from '../../../src/journal/transaction.ts';
 import { creditorReference } from '../../../src/payments/methods/transfer/creditor-reference.ts';
 import type { Payment } from '../../../src/payments/payment.ts';
@@ -18,10 +19,11 @@ import { openLines } from '../../../src/statements/matching/open-lines.ts';
 import { readingOptions } from '../../../src/statements/remembered.ts';
 import { undoImport } from '../../../src/statements/undo.ts';
 import { submit } from '../../campaigns/history.ts';
+import { entryCount } from '../../support/admin.ts';
 import { ACCOUNT, camt, type Entry, TRANSFERS, today } from '../../support/camt.ts';
 import { open } from '../../support/customer.ts';
 import { sharedHarness } from '../../support/harness.ts';
-import { ANA, haveReviewers } from '../../support/reviewers.ts';
+import { ANA, BEN, haveReviewers } from '../../support/reviewers.ts';
 
 const ACT = { actor: 'operator', request_id: null };
 const METHODS = [{ accounts: [{ currency: 'EUR', holder: 'Shop', iban: ACCOUNT, rows: [] }] }];
@@ -84,6 +86,29 @@ describe('lines that a reviewer names payments for', () => {
       [(await findLine(database(), line))!.state, receivedSoFar(await payment(paid[0]!.id))],
       ['open', 0],
     );
+  });
+
+  test('a match that is pressed twice answers as done and changes nothing; what another did is refused', async () => {
+    const [one, two, three] = [await pay(21), await pay(22), await pay(23)];
+    const [whole, several] = [await bring({ amount: '21.00' }), await bring({ amount: '50.00' })];
+    const pair = { line_id: whole, ...partOf(one) };
+    const both = [partOf(two), partOf(three, 2300)];
+    const acts = [
+      (by: Principal, more: object) => commit((work) => acceptLine(work, by, { ...pair, ...more }, 'r')),
+      (by: Principal, more: object) =>
+        commit((work) => acceptParts(work, by, several, [both[0]!, { ...both[1]!, ...more }], 'r')),
+    ];
+    for (const act of acts) {
+      await act(ANA, {});
+      const before = await entryCount(service);
+      await act(ANA, {});
+      assert.equal(await entryCount(service), before);
+      await assert.rejects(act(BEN, {}), { code: 'invalid_status' });
+      await assert.rejects(act(ANA, { payment_id: (await pay(24)).id, version: 1 }), {
+        code: 'invalid_status',
+      });
+    }
+    await assert.rejects(acts[1]!(ANA, { amount_minor: 2200 }), { code: 'invalid_status' });
   });
 
   test('what is left over of a line stays open as a line of its own', async () => {
