@@ -45,7 +45,7 @@ describe('letters of payments', () => {
       ['submit', 'approve'],
       [/details received/, /receipt for/],
     ],
-    [['record'], [/: .*49\.90 received/]],
+    [['record'], [/: .*49\.90.* received/]],
     [
       ['submit', 'reject'],
       [/details received/, /not accepted/],
