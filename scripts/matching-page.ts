@@ -61,8 +61,8 @@ ${dimensions.join('\n')}
 - **Days** are those of [\`time_zone\`](configuration.md). The whole last day is in time, however late the statement is imported; where banks book nothing on it (weekends and holidays of TARGET), so is the next day on which they do. Where the bank names no day, that of its statement or list is the latest one it may be. What was announced in time may be booked after the end.
 - **How much** is held against what is still due: the amount asked for, less what arrived before. Where a line shows money by hand, it is held against that.
 - **Money by hand** is what an administrator recorded without a line, or approved the payment for. A line is the same money by the bank's reference that was typed with it. An equal amount alone proves nothing: the page asks.
-- **What takes money back** is a debit or a reversal that carries the payment's reference, the end-to-end reference of the line with its amount, or is a reversal of this amount to the same payer. It counts whatever became of
-  its line: open, ignored or matched.
+- **What takes money back** is a debit of any amount that carries the payment's reference (whole, its beginning, or with one wrong character), its order number or id, or the end-to-end reference of the line; or a reversal of no more than the line to
+  the same payer. An order number, an end-to-end reference and a payer count from the day on which the payment was created. {how} says which of them it is. It counts whatever became of its line: open, ignored or matched.
 
 ## The rows
 

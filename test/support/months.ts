@@ -42,6 +42,9 @@ export const ODDITIES = [
   'ambiguous',
   'twice',
   'taken_back',
+  'back_less_a_fee',
+  'back_as_reversal',
+  'back_named',
   'early',
   'other_currency',
   'other_payer',
@@ -216,6 +219,21 @@ function linesFor(random: SeededRandom, payment: Payment, kind: Kind, number: nu
         reversal: random.chance(0.5) ? 1 : 0,
       } as const;
       return [...one(), ...one(back)];
+    }
+    case 'back_less_a_fee':
+    case 'back_as_reversal':
+    case 'back_named': {
+      const end = { endToEnd: `E2E-${payment.salt}` };
+      // The bank keeps a fee, and the debit is known by the transfer, the payer, or what is left of the reference.
+      const back = {
+        id: `lin_${number + 1}`,
+        direction: 'debit',
+        reversal: kind === 'back_as_reversal' ? 1 : 0,
+        ...{ amount_minor: payment.amount_minor - below(random, 400), text: 'RETURN', references: {} },
+        ...(kind === 'back_less_a_fee' && { references: end, counterparty: {} }),
+        ...(kind === 'back_named' && { text: payment.merchant_reference ?? reference.slice(0, 13) }),
+      } as const;
+      return [...one({ references: { ...base.references, ...end } }), ...one(back)];
     }
     case 'early':
       return one({ day: new Date(payment.created_at - 3 * DAY_MS).toISOString().slice(0, 10) });

@@ -19,8 +19,9 @@ import {
   sumOf,
 } from '../../review/review.ts';
 import { dayInWords } from '../../review/told.ts';
-import type { BankLine, ReferenceRange } from './line-evidence.ts';
+import type { BankLine, ReferenceRange, TakenBack } from './line-evidence.ts';
 import type { LineCase, MatrixCell } from './matrix.ts';
+import { BACK_BY } from './matrix-outcomes.ts';
 import { type Judgement, rowOf } from './matrix-row.ts';
 
 /** The levels of docs/matching.md: `likely` and `possible` want a look. */
@@ -75,8 +76,8 @@ export interface Surroundings {
   /** Milliseconds since 1970. */
   now: number;
   timeZone: string;
-  /** The day of a debit or a reversal that takes the payment's or the line's money back. */
-  takenBackOn: string | undefined;
+  /** A debit or a reversal that takes the payment's or the line's money back. */
+  takenBack: TakenBack | undefined;
   /** Other open lines that carry the payment's reference. */
   rivals: readonly BankLine[];
   /** How many payments the line names, this one among them. */
@@ -224,7 +225,7 @@ function placed(
   payment: Payment,
   around: Surroundings,
 ): Pick<Pair, 'cell' | 'values' | 'hand'> {
-  const { timeZone, rivals, takenBackOn } = around;
+  const { timeZone, rivals, takenBack } = around;
   const { currency, created_at, expires_at, amount_minor: asked } = payment;
   const received = receivedSoFar(payment);
   const byHand = handMoneyOf(payment);
@@ -264,7 +265,8 @@ function placed(
       together: money(together, currency),
       hand: money((hand ?? byHand[0])?.amount_minor ?? asked, currency),
       before: (say) => (last === undefined ? say`before` : say`on ${onDay(last)(say)}`),
-      back: onDay(takenBackOn ?? ''),
+      back: onDay(takenBack?.line.day ?? ''),
+      how: (say) => (takenBack ? say.of(BACK_BY[takenBack.by]) : ''),
       returned: money(returnedSoFar(payment), currency),
       day: onDay(line.day),
       created: onDay(dateIn(timeZone, created_at)),
@@ -272,7 +274,6 @@ function placed(
       count: plain(String(around.named)),
     },
   };
-
   function amountOf(): MatrixCell['amount'] {
     if (line.currency !== currency) return 'currency';
     // Thousandths that are not kept are more than what is asked for in hundredths.
@@ -299,8 +300,8 @@ function cameOf(payment: Payment, received: number, byHand: readonly HandMoney[]
 }
 
 function besideOf(payment: Payment, around: Surroundings, isPart: boolean): MatrixCell['beside'] {
-  const { takenBackOn, isTest, rivals, named, together, unseen, timeZone } = around;
-  if (takenBackOn !== undefined) return 'back';
+  const { takenBack, isTest, rivals, named, together, unseen, timeZone } = around;
+  if (takenBack !== undefined) return 'back';
   if (isTest) return 'test';
   if (rivals.length > 0) return isPart ? 'parts' : 'rival';
   if (named > 1) return together ? 'several' : 'ambiguous';

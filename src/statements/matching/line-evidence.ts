@@ -11,6 +11,7 @@ import {
 import { PAYMENT_ID_PREFIX } from '../../payments/payment.ts';
 import { rfWindows, runsIn, startsIn } from '../../review/transfer-reference.ts';
 import { type KeptLine, type LineDetails, saidOn } from '../kept.ts';
+import type { BACK_BY } from './matrix-outcomes.ts';
 
 /** A line as it is matched: amounts in hundredths, `day` as YYYY-MM-DD. */
 export type BankLine = Pick<
@@ -18,6 +19,12 @@ export type BankLine = Pick<
   'id' | 'day' | 'amount_minor' | 'currency' | 'direction' | 'booked' | 'reversal'
 > &
   LineDetails;
+
+/** A debit that takes money back, and what it is known by. */
+export interface TakenBack {
+  by: keyof typeof BACK_BY;
+  line: BankLine;
+}
 
 /** A line of the store as it is matched. */
 export const bankLine = (row: KeptLine): BankLine => ({ ...row, ...saidOn(row) });
@@ -61,6 +68,8 @@ export interface LineEvidence {
 
 /** The least that is taken for a merchant's reference inside a text. */
 const REFERENCE_MINIMUM = 4;
+/** Characters of an end-to-end reference that may tell a credit by the debit that takes it back. */
+const END_TO_END_MINIMUM = 6;
 /** Words of one line that are looked up. */
 const REFERENCES_MAXIMUM = 40;
 /** References of one line that are tried with one character changed. */
@@ -82,6 +91,12 @@ export const mayMatch = ({ direction, booked, reversal, amount_minor }: BankLine
 export const isOutgoing = ({ direction, amount_minor }: BankLine): boolean =>
   direction === 'debit' && amount_minor > 0;
 
+/** The end-to-end reference of a line as it is compared; undefined if it is too short to tell a transfer. */
+export function endToEndOf({ references: { endToEnd = '' } }: BankLine): string | undefined {
+  const written = searchedReference(endToEnd);
+  return written.length >= END_TO_END_MINIMUM ? written : undefined;
+}
+
 /** Reads a line. `prefixes` are what the bookkeeper writes before references, such as `INV-`. */
 export function evidenceOf(line: BankLine, prefixes: readonly string[] = []): LineEvidence {
   const { counterparty } = line;
@@ -101,6 +116,10 @@ export function evidenceOf(line: BankLine, prefixes: readonly string[] = []): Li
 /** The whole references that a line carries, as `evidenceOf` has them. */
 export const referencesOn = (line: BankLine, prefixes: readonly string[] = []): ReferenceRange[] =>
   wholeRanges(textsOf(line, prefixes));
+
+/** The words of a line that may be a merchant's reference, as `evidenceOf` has them. */
+export const wordsOn = (line: BankLine, prefixes: readonly string[] = []): string[] =>
+  wordsIn(textsOf(line, prefixes), prefixes);
 
 /** What the bank and the payer wrote on a line, with line breaks and without. */
 function textsOf({ references, text }: BankLine, prefixes: readonly string[]): string[] {

@@ -14,7 +14,7 @@ import { handOf, type Naming } from './judge-line.ts';
 import type { BankLine, LineEvidence, ReferenceRange } from './line-evidence.ts';
 
 /** A line, and what it says. */
-interface ReadLine {
+export interface ReadLine {
   line: BankLine;
   evidence: LineEvidence;
 }
@@ -104,7 +104,8 @@ async function byReferences(
   return sortedById([...new Map([...whole, ...near].map((payment) => [payment.id, payment])).values()]);
 }
 
-const sortedById = (payments: Payment[]) => payments.sort((a, b) => (a.id < b.id ? -1 : 1));
+/** Sorts payments as `byReferenceOf` takes them. */
+export const sortedById = (payments: Payment[]) => payments.sort((a, b) => (a.id < b.id ? -1 : 1));
 
 /** The payments whose reference a line carries, with the reference. */
 export function byReferenceOf(

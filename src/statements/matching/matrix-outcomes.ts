@@ -1,5 +1,7 @@
 // What becomes of a bank line by its row of the matrix, in words for docs/matching.md.
 
+import { phrase } from '../../lib/phrases.ts';
+
 /** What the button on a line's page does. Where money by hand may be the same, it asks first whether it is. */
 export const BUTTONS = {
   approve: 'approves the payment',
@@ -20,4 +22,14 @@ export const PAGES = {
   back: 'what went back',
   kept: 'what has arrived, and whom to ask for it',
   same: 'as before',
+} as const;
+
+/** What a debit that takes money back is known by, the strongest first: in words behind "takes money out". */
+export const BACK_BY = {
+  whole: phrase('with the same reference'),
+  corrected: phrase('with the same reference but for one character'),
+  cut: phrase('with the beginning of the same reference'),
+  named: phrase('and names the payment'),
+  endToEnd: phrase('with the same end-to-end reference'),
+  payer: phrase('as a reversal to the same payer'),
 } as const;

@@ -139,14 +139,14 @@ export const MATRIX = [
   {
     kind: 'taken_back',
     when: { came: ['approved', 'short'], beside: ['back'] },
-    says: 'A line of {back} takes money out with the same reference.',
+    says: 'A line of {back} takes money out {how}.',
     act: 'Find out whether the money is still there.',
     gives: { level: 'possible', button: 'link', page: 'confirmed' },
   },
   {
     kind: 'taken_back',
     when: { beside: ['back'] },
-    says: 'A line of {back} takes money out with the same reference.',
+    says: 'A line of {back} takes money out {how}.',
     act: 'Find out whether the money is still there.',
     gives: { level: 'possible', button: 'reason', page: 'confirmed' },
   },

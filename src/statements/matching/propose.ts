@@ -1,11 +1,9 @@
 // Proposes payments for bank lines: gathers what the lines say, looks all of it up at once, and judges each pair.
 
-import { namesAgree } from '../../lib/search-terms.ts';
 import { DAY_MS } from '../../lib/time.ts';
-import { accountsAgree } from '../../payments/methods/transfer/payer-account.ts';
 import { isDecided, type Payment } from '../../payments/payment.ts';
 import { hasLivePayments } from '../../review/candidate-queries.ts';
-import { isSettled, returnsOf, sumOfRests } from '../../review/review.ts';
+import { sumOfRests } from '../../review/review.ts';
 import type { Reader } from '../../store/database.ts';
 import {
   MATCH_LEVELS,
@@ -17,14 +15,13 @@ import {
   type Surroundings,
 } from './judge-line.ts';
 import { type BankLine, evidenceOf, isOutgoing, mayMatch } from './line-evidence.ts';
-import { byReferenceOf, lookUp, type Namings, namingsOf } from './line-payments.ts';
+import { byReferenceOf, lookUp, type Namings, namingsOf, type ReadLine } from './line-payments.ts';
 import { DIMENSIONS, type MatrixCell } from './matrix.ts';
 import { rowOf } from './matrix-row.ts';
+import { takenBackOf } from './taken-back.ts';
 
 /** Proposals of one line that are shown. */
 const PROPOSALS_MAXIMUM = 5;
-/** Characters of an end-to-end reference that may tell a credit by the debit that takes it back. */
-const END_TO_END_MINIMUM = 6;
 
 /** What is proposed for a line, the best first. */
 export interface LineProposals {
@@ -62,7 +59,7 @@ export async function propose(
     byReferenceOf(one, found).map(([payment]) => ({ line: one.line, payment })),
   );
   const debits = Map.groupBy(out, ({ line }) => line.id);
-  const around = await surroundingsOf(database, how, read, { lines: outgoing.map(({ line }) => line), out });
+  const around = await surroundingsOf(database, how, read, { outgoing, named: debits.keys() });
   return lines.map((line) => {
     const back = debits.get(line.id);
     if (back) {
@@ -99,19 +96,16 @@ function withAlike(pairs: readonly Pair[]): Pair[] {
   );
 }
 
-type Outgoing = { line: BankLine; payment: Payment };
-
 /** Gathers what counts around each line and payment: other lines, and other payments that the line names. */
 async function surroundingsOf(
   database: Reader,
   { now, timeZone = 'UTC', unseen }: ProposeOptions,
   credits: readonly { line: BankLine; namings: Namings }[],
-  outgoing: { lines: readonly BankLine[]; out: readonly Outgoing[] },
+  debits: { outgoing: readonly ReadLine[]; named: Iterable<string> },
 ): Promise<(line: BankLine, payment: Payment) => Surroundings> {
   const payments = credits.flatMap(({ namings }) => [...namings.values()].map(({ payment }) => payment));
   const hasLive = payments.some(({ mode }) => mode === 'test') && (await hasLivePayments(database));
-  const out = Map.groupBy(outgoing.out, ({ payment }) => payment.id);
-  const returned = Map.groupBy(outgoing.lines, amountKey);
+  const takenBack = takenBackOf(credits, debits, timeZone);
   const carriers = new Map<string, BankLine[]>();
   const named = new Map<string, NamedPayments>();
   for (const { line, namings } of credits) {
@@ -121,42 +115,17 @@ async function surroundingsOf(
   }
   return (line, payment) => {
     const { id, mode } = payment;
-    const known = knownReturns(payment);
-    const isNews = (one: BankLine) => !known.has(one.id);
-    const carried = out.get(id)?.map((one) => one.line) ?? [];
     const rivals = (carriers.get(id) ?? []).filter((one) => one.id !== line.id);
     const { ids, together } = named.get(line.id) ?? NONE_NAMED;
     return {
       ...{ now, timeZone, unseen },
-      takenBackOn: [
-        ...carried,
-        ...(returned.get(amountKey(line)) ?? []).filter((one) => takesBack(one, line)),
-      ].find(isNews)?.day,
+      takenBack: takenBack(line, payment),
       rivals,
       named: ids.has(id) ? ids.size : 0,
       together: ids.has(id) ? together : undefined,
       isTest: mode === 'test' && hasLive,
     };
   };
-}
-
-/** The lines by which money of a payment went back that is known to have arrived: the sum of what is known says all of it. */
-const knownReturns = (payment: Payment): ReadonlySet<string | undefined> =>
-  new Set(isSettled(payment) ? returnsOf(payment).map(({ line }) => line) : []);
-
-const amountKey = ({ amount_minor, currency }: BankLine) => `${amount_minor} ${currency}`;
-
-/** Whether a debit of a credit's amount takes it back: by its end-to-end reference, or as a reversal to the same payer. */
-function takesBack(debit: BankLine, credit: BankLine): boolean {
-  if (debit.day < credit.day) return false;
-  const { endToEnd } = debit.references;
-  if (endToEnd !== undefined && endToEnd.length >= END_TO_END_MINIMUM)
-    if (endToEnd === credit.references.endToEnd) return true;
-  if (!debit.reversal) return false;
-  const [to, from] = [debit.counterparty, credit.counterparty];
-  if (to.account !== undefined && from.account !== undefined)
-    return accountsAgree(to.account, from.account) === true;
-  return to.name !== undefined && from.name !== undefined && namesAgree(to.name, from.name);
 }
 
 interface NamedPayments {

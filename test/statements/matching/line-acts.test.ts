@@ -340,7 +340,7 @@ for (const engine of ENGINES) {
       const paid = await pay(20.41);
       const entry = { amount: '20.41', day: today(), name: 'Boris Beispiel' };
       const line = await bring({ ...entry, text: creditorReference(paid) });
-      const sure = await bring({ ...entry, amount: '20.42', text: creditorReference(await pay(20.42)) });
+      const sure = await bring({ ...entry, amount: '20.40', text: creditorReference(await pay(20.4)) });
       await bring({ ...entry, text: 'Rücküberweisung AC04', direction: 'DBIT', reversal: true });
       const open = await openLines(service.service.database, { now: service.clock.now() });
       const level = (id: string) => open.find((one) => one.line.id === id)!.proposals[0]!.level;

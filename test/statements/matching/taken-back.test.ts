@@ -1,0 +1,156 @@
+// Money that went back: whatever a debit is known by, its credit is never certain and the sentence says how it is known. Ordinary debits count not.
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { creditorReference } from '../../../src/payments/methods/transfer/creditor-reference.ts';
+import { findPayment } from '../../../src/payments/queries.ts';
+import { findLine } from '../../../src/statements/line-queries.ts';
+import { certainPairs, openLines } from '../../../src/statements/matching/open-lines.ts';
+import { Bookkeeper } from '../../support/bookkeeper.ts';
+import { type Entry, TRANSFERS } from '../../support/camt.ts';
+import { MANY_SIGN_INS } from '../../support/console.ts';
+import { sharedHarness } from '../../support/harness.ts';
+
+const DAY_MS = 86_400_000;
+/** What a debit says of its credit, and what is said of it. */
+const KNOWN_BY: Record<string, [(paid: Paid) => Partial<Entry>, string]> = {
+  'its end-to-end reference': [({ n }) => ({ endToEnd: `e2e-99${n}` }), 'with the same end-to-end reference'],
+  'its end-to-end reference, as a reversal': [
+    ({ n, name }) => ({ endToEnd: `E2E-99${n}`, name, reversal: true }),
+    'with the same end-to-end reference',
+  ],
+  'a reversal to its payer': [({ name }) => ({ name, reversal: true }), 'as a reversal to the same payer'],
+  'a reversal to its account': [({ iban }) => ({ iban, reversal: true }), 'as a reversal to the same payer'],
+  'the beginning of the reference': [
+    ({ reference }) => ({ text: `RETURN ${reference.slice(0, 13)}` }),
+    'with the beginning of the same reference',
+  ],
+  'a reference with a wrong character': [
+    ({ reference }) => ({
+      text: `RETURN ${reference.slice(0, 14)}${reference[14] === 'X' ? 'Y' : 'X'}${reference.slice(15)}`,
+    }),
+    'with the same reference but for one character',
+  ],
+  'the order number': [({ order }) => ({ text: `Refund ${order}` }), 'and names the payment'],
+  'the payment’s id': [({ id }) => ({ text: `Refund ${id}` }), 'and names the payment'],
+  'the whole reference': [({ reference }) => ({ text: `Refund ${reference}` }), 'with the same reference'],
+};
+
+interface Paid {
+  n: number;
+  id: string;
+  amount: number;
+  reference: string;
+  order: string;
+  name: string;
+  iban: string;
+}
+
+describe('money that went back', () => {
+  const service = sharedHarness('sqlite', { configuration: `${MANY_SIGN_INS}${TRANSFERS}` });
+  let books: Bookkeeper | undefined;
+  let count = 100;
+  const dayIn = (days: number) => new Date(service.clock.now() + days * DAY_MS).toISOString().slice(0, 10);
+
+  /** A payment whose payer, order number and amount no other has. */
+  async function pay(): Promise<Paid> {
+    books ??= await Bookkeeper.at(service);
+    const n = ++count;
+    const order = `ORD-${n}00`;
+    const { id } = await service.create({ amount: n, currency: 'EUR', merchant_reference: order });
+    service.service.database.refresh();
+    const reference = creditorReference((await findPayment(service.service.database, id))!);
+    const name = `Zed ${String.fromCodePoint(65 + (n % 26), 65 + Math.floor(n / 26))}x`;
+    return { n, id, amount: n, reference, order, name, iban: ibanOf(n) };
+  }
+  const creditOf = ({ amount, reference, name, iban, n }: Paid): Entry => ({
+    ...{ amount: `${amount}.00`, bank: `C${n}`, day: dayIn(5), text: reference, endToEnd: `E2E-99${n}` },
+    ...{ name, iban },
+  });
+  const debitOf = ({ amount, n }: Paid, more: Partial<Entry>): Entry => ({
+    ...{ amount: `${amount}.00`, bank: `D${n}`, day: dayIn(6), text: 'RETURN', direction: 'DBIT', ...more },
+  });
+  /** What is said of the line of a payment: in the list and on its own. */
+  async function told(...paid: Paid[]): Promise<[string, boolean, string][]> {
+    service.service.database.refresh();
+    const open = await openLines(service.service.database, { now: service.clock.now() });
+    const certain = new Set(certainPairs(open).map(({ payment }) => payment.id));
+    const lineOf = (n: number, all: typeof open) =>
+      all.find(({ line: { references } }) => (references.booking ?? references.bank) === `C${n}`)!;
+    // Alone, with all debits behind it, it is told the same.
+    const [first] = paid;
+    const also = [(await findLine(service.service.database, lineOf(first!.n, open).line.id))!];
+    const alone = await openLines(service.service.database, { now: service.clock.now() }, { shown: 1, also });
+    const sentence = (all: typeof open) => lineOf(first!.n, all).proposals[0]!.sentence;
+    assert.equal(sentence(alone), sentence(open));
+    return paid.map(({ id, n }) => {
+      const [proposal] = lineOf(n, open).proposals;
+      return [proposal!.level, certain.has(id), proposal!.sentence];
+    });
+  }
+
+  for (const [name, [says, how]] of Object.entries(KNOWN_BY))
+    test(`a debit known by ${name}: its credit is never certain`, async () => {
+      const cells: [string, Paid][] = [];
+      const [one, early, credits, late]: Entry[][] = [[], [], [], []];
+      for (const fee of [0, 5])
+        for (const day of [4, 5, 6])
+          for (const isOther of [false, true]) {
+            const paid = await pay();
+            const amount = `${paid.amount - fee}.00`;
+            (isOther ? credits : one)!.push(creditOf(paid));
+            (!isOther ? one : day === 6 ? late : early)!.push(
+              debitOf(paid, { amount, day: dayIn(day), ...says(paid) }),
+            );
+            cells.push([`fee ${fee}, day ${day}, ${isOther ? 'another file' : 'one file'}`, paid]);
+          }
+      for (const file of [one, early, credits, late]) await books!.bring(file!);
+      const all = await told(...cells.map(([, paid]) => paid));
+      for (const [i, [level, isCertain, sentence]] of all.entries()) {
+        const cell = cells[i]![0];
+        assert.deepEqual([level, isCertain], ['possible', false], `${cell}: ${sentence}`);
+        assert.match(sentence, new RegExp(`^A line of \\d+ \\w+ \\d+ takes money out ${how}\\.$`), cell);
+      }
+    });
+
+  test('an ordinary debit, or one of another payer or payment, leaves a credit certain', async () => {
+    const ordinary: ((paid: Paid, other: Paid) => Partial<Entry>)[] = [
+      () => ({ text: 'Office rent' }),
+      ({ name, iban }) => ({ text: 'Purchase 4711', name, iban }),
+      ({ name, amount }) => ({ name, amount: `${amount - 5}.00` }),
+      () => ({ endToEnd: 'NOTPROVIDED' }),
+      ({ n }) => ({ endToEnd: `E2E-98${n}` }),
+      ({ order }) => ({ text: `Refund ${order}1` }),
+      () => ({ text: 'RETURN', name: 'Somebody Else', reversal: true }),
+      ({ name, amount }) => ({ name, amount: `${amount + 1}.00`, reversal: true }),
+      // Before the payment was created, no money of it went back.
+      ({ name }) => ({ name, reversal: true, day: dayIn(-1) }),
+      // It takes another transfer of this payer back.
+      ({ name }, other) => ({ name, reversal: true, text: other.reference, amount: '1.00' }),
+      ({ name }, other) => ({ name, reversal: true, endToEnd: `E2E-99${other.n}`, amount: '1.00' }),
+    ];
+    const all: Paid[] = [];
+    for (const says of ordinary) {
+      const [paid, other] = [await pay(), await pay()];
+      await books!.bring([creditOf(paid), creditOf(other), debitOf(paid, says(paid, other))]);
+      all.push(paid);
+    }
+    for (const [i, [level, , sentence]] of (await told(...all)).entries())
+      assert.equal(level, 'certain', `${ordinary[i]}: ${sentence}`);
+  });
+
+  test('a return less a fee is not among what one press approves', async () => {
+    const [paid, sound] = [await pay(), await pay()];
+    await books!.bring([
+      ...[creditOf(paid), creditOf(sound)],
+      debitOf(paid, { amount: `${paid.amount - 5}.00`, endToEnd: `E2E-99${paid.n}`, reversal: true }),
+    ]);
+    const page = await books!.get('/statements/certain');
+    assert.ok(page.text.includes(sound.id) && !page.text.includes(paid.id));
+  });
+});
+
+/** A German account with its check digits. */
+function ibanOf(n: number): string {
+  const bban = `12030000${String(n).padStart(10, '0')}`;
+  return `DE${String(98n - (BigInt(`${bban}131400`) % 97n)).padStart(2, '0')}${bban}`;
+}
