@@ -16,7 +16,9 @@ export const CUSTOMER_LETTERS = [
   'cancelled',
 ] as const;
 export const MERCHANT_LETTERS = ['needs_attention', 'link_requested', 'webhook_failing', 'key_made'] as const;
-const ADMINISTRATOR_LETTERS = ['queue_digest', 'history_broken', 'backup_old'] as const;
+/** Alerts leave before all other letters. They are `about` their own kind. */
+export const ALERTS = ['history_broken', 'backup_old'] as const;
+const ADMINISTRATOR_LETTERS = ['queue_digest', ...ALERTS] as const;
 export type CustomerLetter = (typeof CUSTOMER_LETTERS)[number];
 export type MerchantLetter = (typeof MERCHANT_LETTERS)[number];
 export type AdministratorLetter = (typeof ADMINISTRATOR_LETTERS)[number];

@@ -5,17 +5,26 @@ import { phrase } from '../lib/phrases.ts';
 import { type Clock, HOUR_MS } from '../lib/time.ts';
 import { customerEmail, type Payment } from '../payments/payment.ts';
 import { Throttle, wholeSeconds } from '../web/throttle.ts';
+import type { Letter } from './letter.ts';
 
 /** Maximum number of letters in an hour, to one address and for one merchant. Further letters wait. */
 const LETTERS = { address: 20, merchant: 2000 };
 /** Links in an hour, by each node: of one payment, to one address, and of one merchant. */
 const AN_HOUR = { payment: 3, address: 10, merchant: 500 };
 
-/** Counts letters that leave, of whomever `merchant` names. */
-export const letterLimit = (clock: Clock): Throttle<{ to: string; merchant: string }> =>
+/**
+ * Counts letters that leave. Those to an administrator, which no merchant sends, count by `recipient`: so nobody who writes to the same
+ * address delays an alert.
+ */
+export const letterLimit = (
+  clock: Clock,
+): Throttle<Pick<Letter, 'merchant_id' | 'recipient'> & { to: string }> =>
   new Throttle(clock, HOUR_MS, [
-    { nameOf: ({ to }) => to.toLowerCase(), maximum: LETTERS.address },
-    { nameOf: ({ merchant }) => merchant, maximum: LETTERS.merchant },
+    {
+      nameOf: ({ merchant_id, recipient, to }) => (merchant_id === null ? recipient : to.toLowerCase()),
+      maximum: LETTERS.address,
+    },
+    { nameOf: ({ merchant_id, recipient }) => merchant_id ?? recipient, maximum: LETTERS.merchant },
   ]);
 
 /** Returns the function that counts a link that is sent. It throws `rate_limited` for one too many. */

@@ -5,7 +5,7 @@ import type { Transaction } from '../journal/transaction.ts';
 import { timeOrderedFloor, timeOrderedId } from '../lib/ids.ts';
 import type { Reader } from '../store/database.ts';
 import { marks } from '../store/table.ts';
-import { LETTER_ID_PREFIX, LETTERS, type Letter, type NewLetter } from './letter.ts';
+import { ALERTS, LETTER_ID_PREFIX, LETTERS, type Letter, type NewLetter } from './letter.ts';
 
 const LETTER = LETTERS.columnList;
 const REMOVED_AT_ONCE = 500;
@@ -45,8 +45,12 @@ export async function addLetters(transaction: Transaction, letters: readonly New
   );
 }
 
-/** The letter that has been due longest at `now`. */
+/** The letter that has been due longest at `now`, alerts before all others. */
 export async function nextDue(database: Reader, now: number): Promise<Letter | undefined> {
+  // The sum keeps the index of what is due out: few letters are about an alert, and many may be due.
+  const alerts = `select ${LETTER} from letters where about in (${marks(ALERTS)}) and due_at + 0 <= ? order by id limit 1`;
+  const [alert] = await database.query<Letter>(alerts, ...ALERTS, now);
+  if (alert) return alert;
   const sql = `select ${LETTER} from letters where due_at <= ? order by due_at, id limit 1`;
   return (await database.query<Letter>(sql, now))[0];
 }

@@ -39,6 +39,8 @@ import type { Timed } from './timed.ts';
 /** How often the history is looked at, and how often letters that are due. */
 const LOOK_EVERY_MS = 200;
 const DUE_EVERY_MS = SECOND_MS;
+/** For how long letters leave before the history and the clock are looked at again. */
+const LOOKS_UP_MS = 10 * SECOND_MS;
 /** A node that died is replaced after this. The lease is renewed in its second half, also while a letter is on its way. */
 const LEASE_MS = 16 * SECOND_MS;
 /** An attempt is given up this long before the end of a lease that could not be renewed. */
@@ -133,7 +135,10 @@ export class MailWorker {
     }
     if (hasNews || hasLeapt || monotonicMs() - this.#dueLookedAt >= DUE_EVERY_MS) {
       this.#dueLookedAt = monotonicMs();
-      while (!this.#hasEnded && clock.now() >= this.#away.until && (await this.#sendNext())) {}
+      // However many are due, it stops to look at what is new: an alert may be among it.
+      const isTime = () => !this.#hasEnded && clock.now() >= this.#away.until;
+      const ends = monotonicMs() + LOOKS_UP_MS;
+      while (isTime() && monotonicMs() < ends && (await this.#sendNext())) {}
     }
     if (broken) throw broken;
   }
@@ -231,20 +236,23 @@ export class MailWorker {
       await this.#note({ ...letter, status: 'withdrawn', due_at: null, answer: message.withdrawn });
       return true;
     }
-    const counted = { to: message.to, merchant: letter.merchant_id ?? letter.recipient };
+    const counted = { ...letter, to: message.to };
     const waitMs = this.#perHour.waitMs(counted);
     if (waitMs > 0) {
-      await this.#note({
-        ...letter,
-        due_at: clock.now() + waitMs,
-        answer: phrase('Too many letters in an hour'),
-      });
+      await this.#putOff(letter, clock.now() + waitMs);
       return true;
     }
     const answer = await this.#sendHeld(message);
     if (answer.is === 'sent') this.#perHour.count(counted);
     await this.#noteAnswer(letter, answer);
     return true;
+  }
+
+  /** Puts off a letter of which too many leave, for as long as letters are tried. */
+  #putOff(letter: Letter, until: number): Promise<void> {
+    const isLast = this.#parts.clock.now() - letter.created_at >= TRIED_MS;
+    const after = isLast ? ({ status: 'failed', due_at: null } as const) : { due_at: until };
+    return this.#note({ ...letter, ...after, answer: phrase('Too many letters in an hour') });
   }
 
   /** Sends a letter and keeps the lease meanwhile. An attempt that the lease may not outlast loses its connection. */

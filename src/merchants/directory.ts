@@ -206,6 +206,13 @@ export class Directory {
     return this.#profile(merchantId) ?? NO_PROFILE;
   }
 
+  /** The email address of a merchant, if it is the operator's word: of the configuration, or set by a command. */
+  confirmedEmail(merchantId: string): string | undefined {
+    const { email, particulars } = this.profile(merchantId);
+    const isConfirmed = this.#configured.has(merchantId) || particulars?.email_confirmed;
+    return isConfirmed ? (email ?? undefined) : undefined;
+  }
+
   #profile(merchantId: string): MerchantProfile | undefined {
     return this.#configured.get(merchantId) ?? this.#stored.get(merchantId)?.profile;
   }

@@ -44,7 +44,10 @@ export const particularsShape = {
 };
 const particularsSchema = z.object(particularsShape);
 /** `logo` is the picture itself here, as `logoFrom` returns it. */
-export type Particulars = z.output<typeof particularsSchema>;
+export type Particulars = z.output<typeof particularsSchema> & {
+  /** Whether the operator wrote the email address, rather than a registration. Kept of merchants of the store alone. */
+  email_confirmed?: true | undefined;
+};
 
 /** Particulars as a row keeps them; null if there are none. */
 export function writtenParticulars(particulars: Particulars | undefined): string | null {

@@ -235,7 +235,7 @@ async function writeImported(
     email,
     website,
     support,
-    particulars: writtenParticulars(particulars),
+    particulars: writtenParticulars({ ...particulars, ...(email !== null && { email_confirmed: true }) }),
     methods: methods && JSON.stringify(methods),
     limits: Object.keys(limits).length === 0 ? null : JSON.stringify(limits),
     created_at: now,

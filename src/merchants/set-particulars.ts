@@ -30,11 +30,17 @@ export function setParticulars(
       throw new OperationalError('not_found', 'The store has no such merchant.');
     const known = before.particulars === null ? {} : (JSON.parse(before.particulars) as Particulars);
     const given = Object.entries(particulars).filter(([, value]) => value !== undefined);
+    // Who calls this is the operator, whose address counts as confirmed.
+    const confirmed = email !== undefined && { email_confirmed: email === null ? undefined : true };
     return writeMerchant(transaction, act, 'merchant.described', before, {
       ...before,
       ...(email !== undefined && { email }),
       ...(support !== undefined && { support }),
-      particulars: writtenParticulars({ ...known, ...Object.fromEntries(given) } as Particulars),
+      particulars: writtenParticulars({
+        ...known,
+        ...Object.fromEntries(given),
+        ...confirmed,
+      } as Particulars),
     });
   });
 }

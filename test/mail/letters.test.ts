@@ -179,7 +179,9 @@ describe('who is written to, and when', () => {
   test('2,000 letters an hour leave for a merchant, and to an address 20, whoever they are from', () => {
     let now = 0;
     const limit = letterLimit({ now: () => now });
-    const letter = (to: number, merchant: string) => ({ to: `a${to}@example.com`, merchant });
+    const letter = (to: number, merchant_id: string) => ({
+      ...{ to: `a${to}@example.com`, merchant_id, recipient: 'customer' },
+    });
     for (let to = 0; to < 2000; to++) {
       assert.equal(limit.waitMs(letter(to, 'mer_a')), 0);
       limit.count(letter(to, 'mer_a'));

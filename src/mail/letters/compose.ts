@@ -100,7 +100,7 @@ async function paymentOf({ database, clock }: ComposeParts, { about }: Letter): 
 const UNTOLD = { withdrawn: phrase('The payment was changed outside the service') };
 
 async function toCustomer(parts: ComposeParts, letter: Letter, kind: CustomerLetter): Promise<Addressing> {
-  const { database, directory, offer, timeZone, checkoutBaseUrl, writesOfTests } = parts;
+  const { database, directory, offer, timeZone, checkoutBaseUrl } = parts;
   const payment = await paymentOf(parts, letter);
   if (!payment) return UNTOLD;
   const { merchant_id, merchant_name, mode, locale } = payment;
@@ -111,14 +111,31 @@ async function toCustomer(parts: ComposeParts, letter: Letter, kind: CustomerLet
   if (directory.isSuspended(merchant_id)) return { withdrawn: phrase('The merchant is suspended') };
   const to = kind === 'link' || kind === 'new_link' ? customerEmail(payment) : emailOf(payment);
   if (to === undefined) return { withdrawn: phrase('The payment has no email address') };
-  if (mode === 'test' && !writesOfTests && to.toLowerCase() !== profile.email?.toLowerCase())
-    return { withdrawn: phrase('Letters about test payments go to the address of the merchant alone') };
+  if (!mayTell(parts, letter, mode, to)) return UNCONFIRMED;
   const words = Languages.in(timeZone).choose(locale, languageOf(payment));
   const receipt = kind === 'receipt' ? await receiptOf(database, payment) : undefined;
   const content = customerLetter(kind, { payment, profile, words, offer, checkoutBaseUrl, receipt });
   const replyTo = profile.support !== null && isEmailAddress(profile.support) ? profile.support : null;
   return { to, name: merchant_name, replyTo, content };
 }
+
+/**
+ * Whether what a merchant does in a mode is told to an address. Anybody who registers has a test key, with the address of whomever they like:
+ * so that they cannot write to strangers, test mode is told to the address that the operator confirmed alone.
+ */
+const mayTell = (
+  { directory, writesOfTests }: ComposeParts,
+  { merchant_id }: Letter,
+  mode: string,
+  to: string,
+): boolean =>
+  mode === 'live' ||
+  writesOfTests ||
+  to.toLowerCase() === directory.confirmedEmail(merchant_id!)?.toLowerCase();
+
+const UNCONFIRMED = {
+  withdrawn: phrase("Letters about test payments go to the merchant's confirmed address alone"),
+};
 
 /** The language in which the customer filled in the form. */
 const languageOf = ({ submission }: Payment) =>
@@ -139,20 +156,22 @@ async function toMerchant(parts: ComposeParts, letter: Letter, kind: MerchantLet
   const to = { to: profile.email, name: PRODUCT };
   if (kind === 'key_made') {
     const key = await findKey(database, letter.about);
-    return key
-      ? { ...to, content: keyLetter(merchant.name, key, told(parts)) }
-      : { withdrawn: phrase('The key does not exist any more') };
+    if (!key) return { withdrawn: phrase('The key does not exist any more') };
+    if (!mayTell(parts, letter, key.mode, profile.email)) return UNCONFIRMED;
+    return { ...to, content: keyLetter(merchant.name, key, told(parts)) };
   }
   if (kind === 'webhook_failing') {
     const endpoint = await findEndpoint(database, letter.about);
     const since = (await findQueue(database, letter.about))?.failing_since ?? null;
     if (!endpoint || since === null) return { withdrawn: phrase('The endpoint answers again') };
+    if (!mayTell(parts, letter, endpoint.mode, profile.email)) return UNCONFIRMED;
     return { ...to, content: endpointLetter(merchant.name, endpoint, since, told(parts)) };
   }
   const payment = await paymentOf(parts, letter);
   if (!payment) return UNTOLD;
   if (kind === 'needs_attention' && payment.status !== 'requires_review')
     return { withdrawn: phrase('The payment was decided') };
+  if (!mayTell(parts, letter, payment.mode, profile.email)) return UNCONFIRMED;
   return { ...to, content: paymentLetter(kind, payment, told(parts)) };
 }
 
