@@ -3,12 +3,52 @@ import { z } from 'zod';
 import { type Administrator, actorOf, recordAdministrator } from '../administrators/administrator.ts';
 import { changeAdministrator } from '../administrators/queries.ts';
 import type { Transaction } from '../journal/transaction.ts';
+import { phrase } from '../lib/phrases.ts';
+import type { Directory } from '../merchants/directory.ts';
 import type { Profile } from '../merchants/merchant.ts';
+import type { Payment } from '../payments/payment.ts';
 import type { LetterKind } from './letter.ts';
 
 /** Whether a merchant wants a letter, to its customers or to itself. Reminders are asked for by `remind_days`. */
 export const wants = ({ particulars }: Profile, kind: LetterKind): boolean =>
   kind === 'reminder' ? (particulars?.remind_days ?? 0) > 0 : !particulars?.letters_off?.includes(kind);
+
+/** What decides whether letters about a merchant's payments leave. */
+export interface LetterRules {
+  directory: Pick<Directory, 'profile' | 'isSuspended' | 'confirmedEmail'>;
+  /** Whether letters about test payments go to their customers, as in development. */
+  writesOfTests: boolean;
+}
+
+/** Why a letter about a payment does not leave to a customer's address; undefined if it does. */
+export function whyNot(
+  rules: LetterRules,
+  kind: LetterKind,
+  { merchant_id, mode }: Pick<Payment, 'merchant_id' | 'mode'>,
+  to: string,
+): string | undefined {
+  const { directory } = rules;
+  if (!wants(directory.profile(merchant_id), kind))
+    return phrase('The merchant has such letters switched off');
+  if (directory.isSuspended(merchant_id)) return phrase('The merchant is suspended');
+  return mayTell(rules, merchant_id, mode, to) ? undefined : UNCONFIRMED;
+}
+
+/**
+ * Whether what a merchant does in a mode is told to an address. Anybody can register with the address of another person, and has a test key
+ * then. So that they cannot write to strangers, test mode is told to the address that the operator confirmed alone.
+ */
+export const mayTell = (
+  { directory, writesOfTests }: LetterRules,
+  merchantId: string,
+  mode: string,
+  to: string,
+): boolean =>
+  mode === 'live' ||
+  writesOfTests ||
+  to.toLowerCase() === directory.confirmedEmail(merchantId)?.toLowerCase();
+
+export const UNCONFIRMED = phrase("Letters about test payments go to the merchant's confirmed address alone");
 
 const administratorChoices = z.object({
   /** How often the digest of the queue comes, at most. */

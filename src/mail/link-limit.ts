@@ -2,23 +2,26 @@
 
 import { OperationalError } from '../lib/errors.ts';
 import { phrase } from '../lib/phrases.ts';
-import { type Clock, HOUR_MS } from '../lib/time.ts';
+import { type Clock, DAY_MS, HOUR_MS } from '../lib/time.ts';
 import { customerEmail, type Payment } from '../payments/payment.ts';
 import { Throttle, wholeSeconds } from '../web/throttle.ts';
+import { type LetterRules, whyNot } from './choices.ts';
 import type { Letter } from './letter.ts';
 
 /** Maximum number of letters in an hour, to one address and for one merchant. Further letters wait. */
 const LETTERS = { address: 20, merchant: 2000 };
+/** Letters in a day about one payment with what its customer sent: its link could be used to write to whomever is typed. */
+const DETAILS_A_DAY = 3;
 /** Links in an hour, by each node: of one payment, to one address, and of one merchant. */
 const AN_HOUR = { payment: 3, address: 10, merchant: 500 };
 
+type Counted = Pick<Letter, 'kind' | 'about' | 'merchant_id' | 'recipient'> & { to: string };
+
 /**
- * Counts letters that leave. Those to an administrator, which no merchant sends, count by `recipient`: so nobody who writes to the same
- * address delays an alert.
+ * Counts letters that leave in an hour. Those to an administrator, which no merchant sends, count by `recipient`: letters of merchants to
+ * the same address delay no alert.
  */
-export const letterLimit = (
-  clock: Clock,
-): Throttle<Pick<Letter, 'merchant_id' | 'recipient'> & { to: string }> =>
+const hourly = (clock: Clock): Throttle<Counted> =>
   new Throttle(clock, HOUR_MS, [
     {
       nameOf: ({ merchant_id, recipient, to }) => (merchant_id === null ? recipient : to.toLowerCase()),
@@ -26,6 +29,36 @@ export const letterLimit = (
     },
     { nameOf: ({ merchant_id, recipient }) => merchant_id ?? recipient, maximum: LETTERS.merchant },
   ]);
+
+/** Counts letters that leave: each in an hour, and `details_received` in a day, too. */
+export function letterLimit(
+  clock: Clock,
+): Pick<Throttle<Counted>, 'waitMs'> & { count(letter: Counted): void } {
+  const hour = hourly(clock);
+  const day = new Throttle<Counted>(clock, DAY_MS, [
+    { nameOf: ({ about }) => about, maximum: DETAILS_A_DAY },
+  ]);
+  const of = ({ kind }: Counted) => (kind === 'details_received' ? [hour, day] : [hour]);
+  return {
+    waitMs: (letter) => Math.max(...of(letter).map((one) => one.waitMs(letter))),
+    count(letter) {
+      for (const one of of(letter)) one.count(letter);
+    },
+  };
+}
+
+/**
+ * Returns the function that a link is counted with before it is sent. It throws `conflict` where the letter would not leave, and
+ * `rate_limited` for one too many.
+ */
+export function linkCounter(clock: Clock, rules: LetterRules): (payment: Payment) => void {
+  const limit = linkLimit(clock);
+  return (payment) => {
+    const why = whyNot(rules, 'link', payment, customerEmail(payment)!);
+    if (why !== undefined) throw new OperationalError('conflict', why);
+    limit(payment);
+  };
+}
 
 /** Returns the function that counts a link that is sent. It throws `rate_limited` for one too many. */
 export function linkLimit(clock: Clock): (payment: Payment) => void {

@@ -6,7 +6,7 @@ import type { Directory } from '../merchants/directory.ts';
 import type { EventType } from '../payments/events/event.ts';
 import { tellOf } from '../payments/events/list.ts';
 import type { PaymentFacts } from '../payments/history-queries.ts';
-import { emailOf } from '../payments/payment.ts';
+import { customerEmail, emailOf } from '../payments/payment.ts';
 import { createdForRequests, findPayments } from '../payments/queries.ts';
 import type { Reader } from '../store/database.ts';
 import { wants } from './choices.ts';
@@ -71,8 +71,7 @@ export async function readNews(
     ];
   });
   for (const entry of fresh) letters.push(...ofEntry(entry));
-  for (const { id, number, merchant_id } of await createdForRequests(database, after, end))
-    letters.push(ofPayment('new_link', 'customer', { id, merchant_id }, number));
+  letters.push(...(await newLinks(database, after, end)));
   const customers = letters.filter(({ recipient }) => recipient === 'customer').map(({ about }) => about);
   const reached = new Set((await findPayments(database, customers)).filter(emailOf).map(({ id }) => id));
   const isWanted = ({ merchant_id, kind, recipient, about }: NewLetter) => {
@@ -85,6 +84,23 @@ export async function readNews(
     end,
     hasMore,
   };
+}
+
+/** Letters of payments that were made for a customer who asked for a new link: to the address that asked, and to no other. */
+async function newLinks(database: Reader, after: number, until: number): Promise<NewLetter[]> {
+  const made = await createdForRequests(database, after, until);
+  const rows = await findPayments(
+    database,
+    made.flatMap(({ id, asked }) => [id, asked]),
+  );
+  const addresses = new Map(rows.map((row) => [row.id, row]));
+  return made
+    .filter(({ id, asked }) => {
+      const [to, from] = [addresses.get(id), addresses.get(asked)];
+      const address = to && customerEmail(to)?.toLowerCase();
+      return address !== undefined && from && address === emailOf(from)?.toLowerCase();
+    })
+    .map((one) => ofPayment('new_link', 'customer', one, one.number));
 }
 
 const ofPayment = (

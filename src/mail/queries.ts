@@ -3,6 +3,7 @@
 import type { PlaceTable, ReadingPlace } from '../journal/reading-place.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { timeOrderedFloor, timeOrderedId } from '../lib/ids.ts';
+import { phrase } from '../lib/phrases.ts';
 import type { Reader } from '../store/database.ts';
 import { marks } from '../store/table.ts';
 import { ALERTS, LETTER_ID_PREFIX, LETTERS, type Letter, type NewLetter } from './letter.ts';
@@ -29,10 +30,27 @@ export function addPlace(transaction: Transaction, number: number): Promise<void
   return transaction.measure(sql, PLACE, number);
 }
 
-/** Writes letters down, but for those that were before. */
-export async function addLetters(transaction: Transaction, letters: readonly NewLetter[]): Promise<void> {
+/** What a letter is told by: one that waits and tells the same is overtaken by the next. SQL and TypeScript write it alike. */
+const subjectOf = ({ kind, about, recipient }: NewLetter): string =>
+  `${kind === 'new_link' ? 'link' : kind} ${about} ${recipient}`;
+const SUBJECT = "case kind when 'new_link' then 'link' else kind end || ' ' || about || ' ' || recipient";
+
+/**
+ * Writes letters down, but for those that were before. A letter is worded when it leaves, so of the same to one recipient only the newest
+ * waits: the older ones are withdrawn.
+ */
+export async function addLetters(transaction: Transaction, all: readonly NewLetter[]): Promise<void> {
   const { now } = transaction;
-  if (letters.length === 0) return;
+  if (all.length === 0) return;
+  const bySubject = new Map(all.map((one) => [subjectOf(one), one]));
+  const letters = [...bySubject.values()];
+  const abouts = letters.map(({ about }) => about);
+  const onces = letters.map(({ once }) => once);
+  await transaction.measure(
+    `update letters set status = 'withdrawn', due_at = null, answer = ? where about in (${marks(abouts)})
+       and due_at + 0 > 0 and ${SUBJECT} in (${marks(abouts)}) and once not in (${marks(onces)})`,
+    ...[phrase('A newer one takes its place'), ...abouts, ...bySubject.keys(), ...onces],
+  );
   const row = "(?, ?, ?, ?, ?, ?, 'pending', ?, ?, 0)";
   await transaction.measure(
     `insert into letters (id, kind, about, merchant_id, recipient, once, status, created_at, due_at, attempts)
@@ -63,18 +81,6 @@ export function noteLetter(
   return transaction.measure(
     'update letters set status = ?, due_at = ?, attempts = ?, answer = ?, sent_at = ? where id = ? and due_at is not null',
     ...[status, due_at, attempts, answer, sent_at, id],
-  );
-}
-
-/** Withdraws the letters of a kind to a recipient that wait to leave, but for the one that tells the same. */
-export function withdrawOlder(
-  transaction: Transaction,
-  { kind, recipient, once }: Pick<Letter, 'kind' | 'recipient' | 'once'>,
-  why: string,
-): Promise<void> {
-  return transaction.measure(
-    `update letters set status = 'withdrawn', due_at = null, answer = ? where kind = ? and recipient = ? and once <> ? and due_at is not null`,
-    ...[why, kind, recipient, once],
   );
 }
 

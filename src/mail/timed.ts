@@ -47,24 +47,25 @@ export class Timed {
     const sinceMidnightMs = now - dayBounds(date, timeZone)!.from;
     const letters = [...(await this.#toAdministrators(date, sinceMidnightMs)), ...(await this.#failing(now))];
     const reminds = sinceMidnightMs >= REMINDED_FROM_MS && this.#remindedOn !== date;
-    if (reminds) letters.push(...(await this.#reminders(date, now - sinceMidnightMs)));
+    if (reminds) letters.push(...(await this.#reminders(date, now)));
     const written = () => {
       if (reminds) this.#remindedOn = date;
     };
     return { letters, written };
   }
 
-  /** Reminders of payments that were made before today began and are to be paid within the days that their merchants say. */
-  async #reminders(today: string, midnight: number): Promise<NewLetter[]> {
+  /** Reminders of payments that are a day old and are to be paid within the days that their merchants say. */
+  async #reminders(today: string, now: number): Promise<NewLetter[]> {
     const { database, directory, timeZone } = this.#parts;
     const found: NewLetter[] = [];
+    const noon = dayBounds(today, timeZone)!.from + DAY_MS / 2;
     for (const { id: merchant_id } of directory.merchants) {
       const days = directory.profile(merchant_id).particulars?.remind_days;
       if (days === undefined) continue;
-      const to = dateIn(timeZone, midnight + days * DAY_MS + DAY_MS / 2);
+      const to = dateIn(timeZone, noon + days * DAY_MS);
       for (const mode of ['live', 'test'] as const)
         for (let after = ''; ; ) {
-          const asked = { from: today, to, madeBefore: midnight, after };
+          const asked = { from: today, to, madeBefore: now - DAY_MS, after };
           const some = await pendingToPayBy(database, { merchant_id, mode }, asked, READ_AT_ONCE);
           for (const { id } of some)
             found.push({

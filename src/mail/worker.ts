@@ -32,7 +32,6 @@ import {
   PLACES,
   removeLettersAbout,
   removeLettersBefore,
-  withdrawOlder,
 } from './queries.ts';
 import type { Timed } from './timed.ts';
 
@@ -209,12 +208,7 @@ export class MailWorker {
     const { letters, written } = await timed.letters(clock.now());
     if (letters.length > 0) {
       if (!(await this.#hold())) return false;
-      await this.#commit(async (transaction) => {
-        // A letter that could not be sent to an administrator is replaced by the next of its kind.
-        for (const letter of letters.filter(({ merchant_id }) => merchant_id === null))
-          await withdrawOlder(transaction, letter, 'A newer one takes its place');
-        await addLetters(transaction, letters);
-      });
+      await this.#commit((transaction) => addLetters(transaction, letters));
     }
     written();
     const old = clock.now() - LETTERS_KEPT_MS;
@@ -252,7 +246,7 @@ export class MailWorker {
   #putOff(letter: Letter, until: number): Promise<void> {
     const isLast = this.#parts.clock.now() - letter.created_at >= TRIED_MS;
     const after = isLast ? ({ status: 'failed', due_at: null } as const) : { due_at: until };
-    return this.#note({ ...letter, ...after, answer: phrase('Too many letters in an hour') });
+    return this.#note({ ...letter, ...after, answer: phrase('Too many letters for now') });
   }
 
   /** Sends a letter and keeps the lease meanwhile. An attempt that the lease may not outlast loses its connection. */

@@ -14,7 +14,6 @@ import { type Clock, SECOND_MS } from '../lib/time.ts';
 import { VERSION } from '../lib/version.ts';
 import { pathOf } from '../lib/web-address.ts';
 import { DEV_MAIL_PATH } from '../mail/dev-mail.ts';
-import { linkLimit } from '../mail/link-limit.ts';
 import { mailRoutes } from '../mail/pages/public-routes.ts';
 import { lettersAbout } from '../mail/pages/told.ts';
 import type { Directory } from '../merchants/directory.ts';
@@ -215,7 +214,6 @@ function addConsole(app: FastifyInstance, shared: Shared): void {
     onStatement,
     seenOnStatement,
     lettersAbout,
-    limitLink: linkLimit(clock),
     verification,
     inspector: new Inspector({
       ...shared.installation,

@@ -10,6 +10,7 @@ import { type Clock, HOUR_MS } from '../lib/time.ts';
 import { DEV_MAIL_PATH, DevMail } from '../mail/dev-mail.ts';
 import { LETTERS_KEPT_MS } from '../mail/letter.ts';
 import { composer } from '../mail/letters/compose.ts';
+import { linkCounter } from '../mail/link-limit.ts';
 import type { MailTransport } from '../mail/message.ts';
 import { removeLettersBefore } from '../mail/queries.ts';
 import { SmtpTransport } from '../mail/smtp.ts';
@@ -17,6 +18,7 @@ import { type Alert, Timed } from '../mail/timed.ts';
 import { MailWorker } from '../mail/worker.ts';
 import type { Directory } from '../merchants/directory.ts';
 import type { Offer } from '../payments/methods/offer.ts';
+import type { Payment } from '../payments/payment.ts';
 import type { ReviewFigures } from '../review/figures.ts';
 import type { Database } from '../store/database.ts';
 import { BACKUP_MAXIMUM_MS, newestBackupAt } from './checks/backup-checks.ts';
@@ -35,6 +37,8 @@ export interface Mail {
   /** Where letters lie in development without a mail server. */
   dev: DevMail | undefined;
   from: string;
+  /** Counts a link before it is sent, by API or console. Throws `conflict` where the letter would not leave, and `rate_limited`. */
+  countLink(payment: Payment): void;
   /** Attempts of this node, by what came of them; undefined where mail is off. */
   counters: MailWorker['counters'] | undefined;
 }
@@ -44,7 +48,7 @@ function mailOf(
   { mail, mail_password, environment }: Configuration,
   { checkoutBaseUrl }: Pick<Places, 'checkoutBaseUrl'>,
   log: Pick<Logger, 'info'>,
-): Omit<Mail, 'counters'> {
+): Omit<Mail, 'counters' | 'countLink'> {
   if (mail)
     return { transport: new SmtpTransport(mailServer(mail, mail_password)), dev: undefined, from: mail.from };
   const dev = environment === 'development' ? new DevMail(log, checkoutBaseUrl + DEV_MAIL_PATH) : undefined;
@@ -80,8 +84,9 @@ const removerOf = ({ journal, clock, log }: MailBase) =>
 
 /** Begins to send letters, unless mail is off. Throws as `mailOf` does. */
 export function startMail(base: MailBase): Mail {
-  const { configuration, figures, places, clock, woken, undo, log } = base;
-  const mail = mailOf(configuration, places, log);
+  const { configuration, directory, figures, places, clock, woken, undo, log } = base;
+  const rules = { directory, writesOfTests: configuration.environment === 'development' };
+  const mail = { ...mailOf(configuration, places, log), countLink: linkCounter(clock, rules) };
   const { transport, from } = mail;
   if (!transport) {
     const removing = new Rounds(removerOf(base), HOUR_MS);
@@ -89,13 +94,12 @@ export function startMail(base: MailBase): Mail {
     undo.add(() => removing.stop());
     return { ...mail, counters: undefined };
   }
-  const { time_zone: timeZone, environment } = configuration;
+  const { time_zone: timeZone } = configuration;
   const worker = new MailWorker({
     ...{ ...base, transport },
     compose: composer({
-      ...{ ...base, ...places, from, timeZone },
+      ...{ ...base, ...rules, ...places, from, timeZone },
       consoleBaseUrl: places.baseUrls.console,
-      writesOfTests: environment === 'development',
       queue: () => figures.waiting(),
     }),
     timed: new Timed({

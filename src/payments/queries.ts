@@ -191,18 +191,21 @@ export const findPayments = (database: Reader, ids: readonly string[]) =>
 
 /**
  * Payments created by entries after number `after` up to `until` for a reference whose link had expired, and whose customer asked for a
- * new one.
+ * new one: the first after that, with `asked`, the payment whose link it was.
  */
 export function createdForRequests(
   database: Reader,
   after: number,
   until: number,
-): Promise<{ id: string; number: number; merchant_id: string }[]> {
+): Promise<{ id: string; number: number; merchant_id: string; asked: string }[]> {
   return database.query(
-    `select p.id, e.number, p.merchant_id from audit_entries e cross join payments p
-     where e.number > ? and e.number <= ? and e.action = 'payment.created' and p.id = e.subject and exists (
-       select 1 from payments asked where asked.merchant_id || '' = p.merchant_id and asked.mode = p.mode
-         and asked.merchant_reference = p.merchant_reference and asked.link_requested_at is not null and asked.id < p.id)`,
+    `select p.id, e.number, p.merchant_id, asked.id as asked from audit_entries e cross join payments p cross join payments asked
+     where e.number > ? and e.number <= ? and e.action = 'payment.created' and p.id = e.subject
+       and asked.merchant_id || '' = p.merchant_id and asked.mode = p.mode and asked.id < p.id
+       and asked.merchant_reference = p.merchant_reference and asked.link_requested_at is not null and not exists (
+         select 1 from payments sooner where sooner.merchant_id || '' = p.merchant_id and sooner.mode = p.mode
+           and sooner.merchant_reference = p.merchant_reference and sooner.id < p.id and sooner.id > asked.id
+           and sooner.created_at >= asked.link_requested_at)`,
     after,
     until,
   );

@@ -180,6 +180,7 @@ describe('who is written to, and when', () => {
     let now = 0;
     const limit = letterLimit({ now: () => now });
     const letter = (to: number, merchant_id: string) => ({
+      ...{ kind: 'cancelled' as const, about: `pay_${to}` },
       ...{ to: `a${to}@example.com`, merchant_id, recipient: 'customer' },
     });
     for (let to = 0; to < 2000; to++) {

@@ -2,13 +2,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { keepVerification } from '../../src/journal/last-verification.ts';
-import { HOUR_MS, MINUTE_MS } from '../../src/lib/time.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/lib/time.ts';
 import type { Letter } from '../../src/mail/letter.ts';
 import { listLetters } from '../../src/mail/queries.ts';
 import { setParticulars } from '../../src/merchants/set-particulars.ts';
 import { addPerson } from '../support/admin.ts';
+import { signIn } from '../support/console.ts';
+import { open, send, TYPED } from '../support/customer.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { startMailServer } from '../support/mail-server.ts';
+import { createAt, SHOP } from '../support/shop.ts';
 import { addMerchant } from '../support/store-merchant.ts';
 import { eventually } from '../support/waiting.ts';
 
@@ -30,8 +33,10 @@ test('in production a test key has nothing written to an address that its regist
   });
   const { merchant, key } = await addMerchant(harness);
   const email = merchant.email!;
+  const statuses: number[] = [];
   const tries = async () => {
     const { id } = await harness.create({ currency: 'EUR', customer: { email } }, { key });
+    statuses.push((await post(harness, `/v1/payments/${id}/send_link`, key)).status);
     await post(harness, `/v1/test/payments/${id}/submit`, key);
     await post(harness, '/v1/api_keys', key, { name: 'Your account is locked' });
   };
@@ -47,7 +52,8 @@ test('in production a test key has nothing written to an address that its regist
   await setParticulars(journal, merchant.id, { email }, { actor: 'operator', request_id: null });
   await eventually(() => directory.confirmedEmail(merchant.id) === email);
   await tries();
-  await done(harness, 7);
+  await done(harness, 8);
+  assert.deepEqual(statuses, [409, 200]);
   assert.ok(server.taken.some(({ letter }) => /API key was made/.test(letter.subject!)));
   assert.ok(server.taken.some(({ letter }) => /details received/.test(letter.subject!)));
 });
@@ -78,4 +84,102 @@ test('whoever has many letters written to the address of an administrator delays
     (await late()).map(({ status }) => status),
     ['failed'],
   );
+});
+
+test('a link whose letter would not leave is not said to be on its way, and API and console count links together', async () => {
+  await using harness = await startHarness('sqlite');
+  const { merchant, key } = await addMerchant(harness);
+  const { id } = await harness.create({ customer: { email: 'ada@example.com' } }, { key });
+  const { journal, directory } = harness.service;
+  const said = { letters_off: ['link'] };
+  await setParticulars(journal, merchant.id, said, { actor: 'operator', request_id: null });
+  await eventually(() => directory.profile(merchant.id).particulars?.letters_off?.length === 1);
+  const refused = await post(harness, `/v1/payments/${id}/send_link`, key);
+  assert.deepEqual([refused.status, refused.json.error.code], [409, 'conflict']);
+  const other = await harness.create({ customer: { email: 'ada@example.com' } });
+  const client = await signIn(harness, 'reviewer');
+  for (let i = 0; i < 3; i++)
+    assert.equal((await post(harness, `/v1/payments/${other.id}/send_link`)).status, 200);
+  const page = await client.get(`/mail?about=${other.id}`);
+  assert.equal((await client.send(page, {}, /Send the link/)).status, 429);
+});
+
+test('one link has details confirmed to three addresses a day, then to the last that was typed', async () => {
+  await using server = await startMailServer();
+  await using harness = await startHarness('sqlite', { configuration: SHOP + server.configuration });
+  harness.clock.stop();
+  const { id } = await createAt(harness, 'transfer');
+  const confirmed = async (status: string) =>
+    (await lettersOf(harness)).filter((one) => one.kind === 'details_received' && one.status === status);
+  for (let i = 0; i < 5; i++) {
+    await send(await open(harness, id), { ...TYPED.transfer, 'payer-email': `stranger${i}@example.org` });
+    if (i < 3) await eventually(async () => (await confirmed('sent')).length === i + 1);
+    else
+      await eventually(async () =>
+        (await confirmed('pending')).some(({ answer }) => /Too many/.test(answer ?? '')),
+      );
+    if (i < 4) await takeBack(harness, id);
+  }
+  assert.equal(server.taken.length, 3);
+  harness.clock.advance(DAY_MS);
+  await eventually(() => server.taken.length === 4);
+  assert.deepEqual(
+    server.taken.map(({ to }) => to[0]),
+    [0, 1, 2, 4].map((i) => `stranger${i}@example.org`),
+  );
+});
+
+/** Sends the form of the payment's page that takes back what was sent. */
+async function takeBack(harness: Harness, id: string): Promise<void> {
+  const page = await open(harness, id);
+  const form = page.forms.find(({ button }) => /back/i.test(button));
+  await send({ ...page, forms: [form!] });
+}
+
+test('a new link is told once, to the address that asked for it', async () => {
+  await using server = await startMailServer();
+  await using harness = await startHarness('sqlite', { configuration: server.configuration });
+  const asks = async (email: string, merchant_reference: string) => {
+    const { id } = await harness.create({ customer: { email }, merchant_reference });
+    for (const act of ['expire', 'request_link']) await post(harness, `/v1/test/payments/${id}/${act}`);
+  };
+  await asks('ada@example.com', 'A');
+  await asks('ben@example.com', 'B');
+  const told = [];
+  for (const [email, merchant_reference] of [
+    ['stranger@example.org', 'A'],
+    ['ada@example.com', 'A'],
+    ['BEN@example.com', 'B'],
+    ['ben@example.com', 'B'],
+  ])
+    told.push((await harness.create({ customer: { email }, merchant_reference })).id);
+  const last = await harness.create({ customer: { email: 'cleo@example.com' } });
+  await post(harness, `/v1/payments/${last.id}/send_link`);
+  await eventually(() => server.taken.some(({ to }) => to[0] === 'cleo@example.com'));
+  const newLinks = (await lettersOf(harness)).filter(({ kind }) => kind === 'new_link');
+  assert.deepEqual(
+    newLinks.map(({ about }) => about),
+    [told[2]],
+  );
+});
+
+test('what waits and tells the same to the same reader leaves once', async () => {
+  await using server = await startMailServer();
+  await using harness = await startHarness('sqlite', { configuration: server.configuration });
+  const wanted = { customer: { email: 'ada@example.com' }, merchant_reference: 'C' };
+  server.behave({ code: 421, at: 'greeting' });
+  const { id } = await harness.create(wanted);
+  for (const act of ['expire', 'request_link']) await post(harness, `/v1/test/payments/${id}/${act}`);
+  const again = await harness.create(wanted);
+  const count = async () => (await lettersOf(harness)).filter(({ about }) => about === again.id).length;
+  for (let links = 0; links < 4; links++) {
+    if (links > 0) await post(harness, `/v1/payments/${again.id}/send_link`);
+    await eventually(async () => (await count()) === links + 1);
+  }
+  server.behave('take');
+  harness.clock.advance(HOUR_MS);
+  await eventually(async () => (await lettersOf(harness)).every(({ due_at }) => due_at === null));
+  assert.equal(server.taken.length, 1);
+  const [newest, ...older] = (await lettersOf(harness)).map(({ status }) => status);
+  assert.deepEqual([newest, new Set(older)], ['sent', new Set(['withdrawn'])]);
 });

@@ -19,7 +19,7 @@ import type { QueueCount } from '../../review/queries.ts';
 import type { Database } from '../../store/database.ts';
 import { Languages } from '../../web/markup/languages.ts';
 import { findEndpoint, findQueue } from '../../webhooks/queries.ts';
-import { choicesOf, wants } from '../choices.ts';
+import { choicesOf, mayTell, UNCONFIRMED, wants, whyNot } from '../choices.ts';
 import {
   type CustomerLetter,
   isCustomerLetter,
@@ -103,15 +103,14 @@ async function toCustomer(parts: ComposeParts, letter: Letter, kind: CustomerLet
   const { database, directory, offer, timeZone, checkoutBaseUrl } = parts;
   const payment = await paymentOf(parts, letter);
   if (!payment) return UNTOLD;
-  const { merchant_id, merchant_name, mode, locale } = payment;
+  const { merchant_id, merchant_name, locale } = payment;
   const profile = directory.profile(merchant_id);
   const why = overtaken(kind, payment);
   if (why !== undefined) return { withdrawn: why };
-  if (!wants(profile, kind)) return { withdrawn: phrase('The merchant does not want it') };
-  if (directory.isSuspended(merchant_id)) return { withdrawn: phrase('The merchant is suspended') };
   const to = kind === 'link' || kind === 'new_link' ? customerEmail(payment) : emailOf(payment);
   if (to === undefined) return { withdrawn: phrase('The payment has no email address') };
-  if (!mayTell(parts, letter, mode, to)) return UNCONFIRMED;
+  const untold = whyNot(parts, kind, payment, to);
+  if (untold !== undefined) return { withdrawn: untold };
   const words = Languages.in(timeZone).choose(locale, languageOf(payment));
   const receipt = kind === 'receipt' ? await receiptOf(database, payment) : undefined;
   const content = customerLetter(kind, { payment, profile, words, offer, checkoutBaseUrl, receipt });
@@ -119,23 +118,7 @@ async function toCustomer(parts: ComposeParts, letter: Letter, kind: CustomerLet
   return { to, name: merchant_name, replyTo, content };
 }
 
-/**
- * Whether what a merchant does in a mode is told to an address. Anybody who registers has a test key, with the address of whomever they like:
- * so that they cannot write to strangers, test mode is told to the address that the operator confirmed alone.
- */
-const mayTell = (
-  { directory, writesOfTests }: ComposeParts,
-  { merchant_id }: Letter,
-  mode: string,
-  to: string,
-): boolean =>
-  mode === 'live' ||
-  writesOfTests ||
-  to.toLowerCase() === directory.confirmedEmail(merchant_id!)?.toLowerCase();
-
-const UNCONFIRMED = {
-  withdrawn: phrase("Letters about test payments go to the merchant's confirmed address alone"),
-};
+const unconfirmed = { withdrawn: UNCONFIRMED };
 
 /** The language in which the customer filled in the form. */
 const languageOf = ({ submission }: Payment) =>
@@ -152,26 +135,26 @@ async function toMerchant(parts: ComposeParts, letter: Letter, kind: MerchantLet
   const profile = directory.profile(letter.merchant_id!);
   const merchant = directory.merchant(letter.merchant_id!);
   if (!merchant || !profile.email) return { withdrawn: phrase('The merchant has no email address') };
-  if (!wants(profile, kind)) return { withdrawn: phrase('The merchant does not want it') };
+  if (!wants(profile, kind)) return { withdrawn: phrase('The merchant has such letters switched off') };
   const to = { to: profile.email, name: PRODUCT };
   if (kind === 'key_made') {
     const key = await findKey(database, letter.about);
     if (!key) return { withdrawn: phrase('The key does not exist any more') };
-    if (!mayTell(parts, letter, key.mode, profile.email)) return UNCONFIRMED;
+    if (!mayTell(parts, letter.merchant_id!, key.mode, profile.email)) return unconfirmed;
     return { ...to, content: keyLetter(merchant.name, key, told(parts)) };
   }
   if (kind === 'webhook_failing') {
     const endpoint = await findEndpoint(database, letter.about);
     const since = (await findQueue(database, letter.about))?.failing_since ?? null;
     if (!endpoint || since === null) return { withdrawn: phrase('The endpoint answers again') };
-    if (!mayTell(parts, letter, endpoint.mode, profile.email)) return UNCONFIRMED;
+    if (!mayTell(parts, letter.merchant_id!, endpoint.mode, profile.email)) return unconfirmed;
     return { ...to, content: endpointLetter(merchant.name, endpoint, since, told(parts)) };
   }
   const payment = await paymentOf(parts, letter);
   if (!payment) return UNTOLD;
   if (kind === 'needs_attention' && payment.status !== 'requires_review')
     return { withdrawn: phrase('The payment was decided') };
-  if (!mayTell(parts, letter, payment.mode, profile.email)) return UNCONFIRMED;
+  if (!mayTell(parts, letter.merchant_id!, payment.mode, profile.email)) return unconfirmed;
   return { ...to, content: paymentLetter(kind, payment, told(parts)) };
 }
 

@@ -37,9 +37,12 @@ const SHOWN = 50;
 const ID_MAXIMUM = 100;
 
 export interface MailPageParts {
-  mail: { transport: MailTransport | undefined; from: string };
-  /** Counts a link that is sent. Throws `rate_limited`. */
-  limitLink(payment: Payment): void;
+  mail: {
+    transport: MailTransport | undefined;
+    from: string;
+    /** Counts a link before it is sent. Throws `conflict` and `rate_limited`. */
+    countLink(payment: Payment): void;
+  };
 }
 type MailContext = Context & MailPageParts;
 
@@ -151,12 +154,12 @@ async function takeAgain(context: MailContext): Promise<Outcome> {
 }
 
 async function takeLink(context: MailContext): Promise<Outcome> {
-  const { form, journal, principal, act, address, mail, limitLink } = context;
+  const { form, journal, principal, act, address, mail } = context;
   const id = form.get('payment') ?? '';
   if (!mail.transport) throw mailIsOff();
   await journal.commit(async (transaction) => {
     await requireStanding(transaction, principal, 'decide');
-    limitLink(await sendLink(transaction, undefined, id, act));
+    mail.countLink(await sendLink(transaction, undefined, id, act));
   }, id);
   return { to: address(MAIL, { about: id, sent: 'link' }) };
 }
