@@ -30,8 +30,8 @@ interface TimedParts {
 
 export class Timed {
   readonly #parts: TimedParts;
-  /** The day whose reminders are stored. */
-  #remindedOn = '';
+  /** The hour whose reminders are stored. */
+  #remindedIn = '';
 
   constructor(parts: TimedParts) {
     this.#parts = parts;
@@ -46,10 +46,11 @@ export class Timed {
     const date = dateIn(timeZone, now);
     const sinceMidnightMs = now - dayBounds(date, timeZone)!.from;
     const letters = [...(await this.#toAdministrators(date, sinceMidnightMs)), ...(await this.#failing(now))];
-    const reminds = sinceMidnightMs >= REMINDED_FROM_MS && this.#remindedOn !== date;
+    const hour = `${date} ${Math.floor(sinceMidnightMs / HOUR_MS)}`;
+    const reminds = sinceMidnightMs >= REMINDED_FROM_MS && this.#remindedIn !== hour;
     if (reminds) letters.push(...(await this.#reminders(date, now)));
     const written = () => {
-      if (reminds) this.#remindedOn = date;
+      if (reminds) this.#remindedIn = hour;
     };
     return { letters, written };
   }
@@ -65,7 +66,7 @@ export class Timed {
       const to = dateIn(timeZone, noon + days * DAY_MS);
       for (const mode of ['live', 'test'] as const)
         for (let after = ''; ; ) {
-          const asked = { from: today, to, madeBefore: now - DAY_MS, after };
+          const asked = { from: today, to, madeBefore: now - DAY_MS + 1, after };
           const some = await pendingToPayBy(database, { merchant_id, mode }, asked, READ_AT_ONCE);
           for (const { id } of some)
             found.push({
