@@ -48,7 +48,7 @@ export const mayTell = (
   writesOfTests ||
   to.toLowerCase() === directory.confirmedEmail(merchantId)?.toLowerCase();
 
-export const UNCONFIRMED = phrase("Letters about test payments go to the merchant's confirmed address alone");
+export const UNCONFIRMED = phrase('Letters about test payments go to a confirmed address alone');
 
 const administratorChoices = z.object({
   /** How often the digest of the queue comes, at most. */
