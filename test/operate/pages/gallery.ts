@@ -139,8 +139,9 @@ async function germanOf(page: Page, shown: Response): Promise<string | undefined
   const headers: Record<string, string> = { ...(await request.allHeaders()), 'accept-language': 'de' };
   if (isForm && (shown.status() !== 422 || /multipart/.test(headers['content-type']!))) return undefined;
   const data = request.postDataBuffer();
+  // A connection that was idle may be closed just then.
   const answer = await page.request.fetch(request.url(), {
-    ...{ method: request.method(), headers, maxRedirects: 0 },
+    ...{ method: request.method(), headers, maxRedirects: 0, maxRetries: 3 },
     ...(isForm && data && { data }),
   });
   return answer.text();
