@@ -107,7 +107,7 @@ def takes(one):
     except ValueError:
         return False
 print(json.dumps([takes(one) for one in json.load(sys.stdin)], separators=(",", ":")))`,
-    digest: '65043f3db5c55b148de3a541743a7d8786153d3d22fbc9d626e7971f9d054c0b',
+    digest: 'c25baa63364c8befd1e2af22865688d12d21abef3b2b77e53abf52a87179ff0c',
   },
   PHP: {
     fence: 'php',
