@@ -1,11 +1,13 @@
 // The documents of docs/integrate/ as one book: read once, with the addresses and the key of this installation, and searched.
 import { readFileSync } from 'node:fs';
+import type { Token } from 'marked';
 import { type Html, html } from '../../lib/html.ts';
 import {
   type Block,
   documentBlocks,
   documentMarkup,
   type Links,
+  plain,
   type Section,
   sectionsOf,
 } from './markdown.ts';
@@ -55,7 +57,7 @@ export function readBook(installation: Served): Page[] {
     const sections = sectionsOf(blocks);
     const [first] = sections;
     const paragraph = blocks.find(({ type }) => type === 'paragraph');
-    const lead = sectionsOf([{ ...(blocks[0] as object) } as Block, paragraph!])[0]!.text.trim();
+    const lead = plain((paragraph as Token).raw);
     return {
       slug,
       title: first!.title,

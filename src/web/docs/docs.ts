@@ -32,7 +32,7 @@ const load = async () => ({ ...(await import('./book.ts')), ...(await import('./
 class Docs {
   readonly #settings: DocsSettings;
   #read: { key: string; pages: Page[] } | undefined;
-  /** Pages as HTML by page, language of the examples, and address. */
+  /** Pages as HTML by page and language of the examples. */
   readonly #written = new Map<string, Html>();
 
   constructor(settings: DocsSettings) {

@@ -57,7 +57,7 @@ export function sectionsOf(blocks: readonly Block[]): Section[] {
 }
 
 /** The text of a document without its markup. */
-const plain = (markdown: string) =>
+export const plain = (markdown: string) =>
   markdown
     .replaceAll(/^```\w*$/gm, '')
     .replaceAll(/\[([^\]]+)\]\([^)]*\)/g, '$1')
