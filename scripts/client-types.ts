@@ -2,24 +2,11 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { v1Description } from '../src/operate/v1.ts';
+import type { Schema } from '../src/web/docs/reference.ts';
 import { openApiDocument } from '../src/web/openapi-document.ts';
 import { sentDescription } from '../src/webhooks/sent-openapi.ts';
 
 const ROOT = join(import.meta.dirname, '..');
-
-/** JSON Schema, as far as the document uses it. */
-interface Schema {
-  $ref?: string;
-  type?: string | string[];
-  const?: unknown;
-  enum?: unknown[];
-  anyOf?: Schema[];
-  items?: Schema;
-  properties?: Record<string, Schema>;
-  required?: string[];
-  additionalProperties?: boolean | Schema;
-  description?: string;
-}
 
 interface Operation {
   summary: string;

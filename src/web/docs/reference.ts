@@ -1,7 +1,7 @@
 // The reference of the API as Markdown, written from its OpenAPI document: each operation and each field with an anchor.
 
 /** JSON Schema, as far as the document uses it. */
-interface Schema {
+export interface Schema {
   $ref?: string;
   type?: string | string[];
   const?: unknown;
@@ -10,6 +10,7 @@ interface Schema {
   items?: Schema;
   properties?: Record<string, Schema>;
   required?: string[];
+  additionalProperties?: boolean | Schema;
   description?: string;
   format?: string;
   default?: unknown;
