@@ -6,6 +6,8 @@ import { type Check, failed, ok, skipped, type Verdict, warning } from './check.
 import { existing, fileSystemOf, servedSign } from './folders.ts';
 
 const MIB = 1024 * 1024;
+/** Of the index of SQLite's write-ahead log. */
+const SQLITE_PAGE_BYTES = 4096;
 /** With less, a day's write-ahead log may not find room. */
 const FREE_MINIMUM_BYTES = 512 * MIB;
 const FREE_WARNED_PART = 0.05;
@@ -121,9 +123,10 @@ const disk_space: Check = {
   about: 'Room on the disk',
   stage: 'start',
   firstStart: true,
-  look({ settings: { storage } }) {
+  look({ settings: { storage, database_url } }) {
     const { bavail, blocks, bsize } = statfsSync(nearest(storage));
-    return spaceVerdict(bavail * bsize, blocks * bsize, storage);
+    const space = spaceVerdict(bavail * bsize, blocks * bsize, storage);
+    return (database_url === null && space.is === 'ok' && blockVerdict(bsize, storage)) || space;
   },
 };
 
@@ -132,6 +135,19 @@ function nearest(path: string): string {
   let folder = existing(path);
   while (!statSync(folder, { throwIfNoEntry: false })) folder = dirname(folder);
   return folder;
+}
+
+/**
+ * What is to be said of blocks of so many bytes; undefined where nothing is. SQLite maps the index of its write-ahead log into memory, and
+ * allocates one byte of each 4 KiB. With smaller blocks the rest are holes: on a full disk, writing into one ends the process (SIGBUS).
+ */
+export function blockVerdict(bytes: number, storage: string): Verdict | undefined {
+  if (bytes >= SQLITE_PAGE_BYTES) return undefined;
+  return warning(
+    `Storage lies on blocks of ${bytes} bytes, on which a full disk ends a server with SQLite at once`,
+    `make the file system anew with blocks of ${SQLITE_PAGE_BYTES} bytes (mkfs.ext4 -b ${SQLITE_PAGE_BYTES}), or move storage to another`,
+    storage,
+  );
 }
 
 /** What is to be said of so many bytes that are free, of so many in all. */

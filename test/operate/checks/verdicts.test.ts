@@ -9,7 +9,7 @@ import { test } from 'node:test';
 import { VERSION } from '../../../src/lib/version.ts';
 import type { Subject } from '../../../src/operate/checks/check.ts';
 import { CHECKS } from '../../../src/operate/checks/checks.ts';
-import { fileSystemVerdict, spaceVerdict } from '../../../src/operate/checks/file-checks.ts';
+import { blockVerdict, fileSystemVerdict, spaceVerdict } from '../../../src/operate/checks/file-checks.ts';
 import { fileSystemOf, servedSign } from '../../../src/operate/checks/folders.ts';
 import { durabilityVerdict } from '../../../src/operate/checks/store-checks.ts';
 import { migrate } from '../../../src/store/migrate.ts';
@@ -31,6 +31,8 @@ test('what no test can bring about is judged all the same', () => {
   assert.equal(spaceVerdict(0.4 * GIB, GIB, '/s').is, 'failed');
   assert.equal(spaceVerdict(10 * GIB, 1000 * GIB, '/s').is, 'warning');
   assert.equal(spaceVerdict(60 * GIB, 1000 * GIB, '/s').is, 'ok');
+  assert.equal(blockVerdict(1024, '/s')?.is, 'warning');
+  assert.equal(blockVerdict(4096, '/s'), undefined);
 
   const durable = { fsync: 'on', full_page_writes: 'on', synchronous_commit: 'on' };
   assert.equal(durabilityVerdict(durable).is, 'ok');
