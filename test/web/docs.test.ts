@@ -164,7 +164,7 @@ describe('the documentation', () => {
   test('shows the changelog without the brackets of its source.', async () => {
     const { text } = await load('/docs/changelog');
     assert.ok(!/>\[\d|>\[Unreleased|\([\w ]+ \(<code>/.test(text));
-    assert.ok(text.includes('(how: <code>docs/operating/runbook.md</code>)'));
+    assert.ok(text.includes('(how: <code>docs/operating/install.md</code>)'));
     assert.ok(text.includes('href="/docs/events#the-stream"'));
   });
 
