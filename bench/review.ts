@@ -50,7 +50,7 @@ export async function seedReview(storage: string, count: number): Promise<Review
   const isDecided = (_: string, i: number) => i % (WAITING_FOR_ONE_DECIDED + 1) === WAITING_FOR_ONE_DECIDED;
   const approval = { note: null, bank_reference: null, version: null };
   await inBatches(ids.filter(isDecided), (id) =>
-    journal.commit((one) => approve(one, principal, id, approval, {}, REQUEST), id),
+    journal.commit((one) => approve(one, principal, id, approval, {}), id),
   );
   await database.close();
   return {
@@ -80,7 +80,10 @@ async function addAdministrator(journal: Journal, ring: KeyRing): Promise<Signed
   const { id, name, email, role } = administrator;
   const { secret, session } = signedIn!;
   const actor = `administrator:${id}`;
-  return { principal: { id, name, email, role, actor, session: session.id, token: null }, secret };
+  return {
+    principal: { id, name, email, role, actor, session: session.id, token: null, request_id: null },
+    secret,
+  };
 }
 
 /** What a customer sends by bank transfer, most of them once, a few again and again. */

@@ -445,7 +445,7 @@ describe('who may do what', () => {
     return {
       cookie: cookie!,
       token,
-      principal: { id, name, email, role, actor, session: session.id, token: null },
+      principal: { id, name, email, role, actor, session: session.id, token: null, request_id: null },
     };
   }
 
@@ -482,8 +482,7 @@ describe('who may do what', () => {
     if (caller === 'ended session') {
       const isNew = !sessions.has(caller);
       const { cookie, token, principal } = await sessionOf('administrator', caller);
-      if (isNew)
-        await service.service.journal.commit((transaction) => endSession(transaction, principal, null));
+      if (isNew) await service.service.journal.commit((transaction) => endSession(transaction, principal));
       return { headers: { ...own, cookie }, token };
     }
     const { cookie, token } = await sessionOf('administrator');

@@ -119,10 +119,7 @@ export async function startReviewDay(): Promise<ReviewDay> {
   const { journal } = harness.service;
   const carla = { email: 'carla@example.org', name: 'Carla Steiner', role: 'reviewer' } as const;
   const { link } = await journal.commit((transaction) => createAdministrator(transaction, carla, OPERATOR));
-  await journal.commit(
-    (transaction) => claim(transaction, ben, ids.claimed, {}, 'req_0t6n3wfx8d2z'),
-    ids.claimed,
-  );
+  await journal.commit((transaction) => claim(transaction, ben, ids.claimed, {}), ids.claimed);
   const client = newClient(harness);
   await signInAs(harness, accounts[1]);
   await signInAs(harness, accounts[0], client);
@@ -147,7 +144,16 @@ async function addAccount(harness: Harness, role: Role, name: string, email: str
 }
 
 function principalOf({ administrator: { id, name, email, role } }: Account): Principal {
-  return { id, name, email, role, actor: `administrator:${id}`, session: null, token: null };
+  return {
+    id,
+    name,
+    email,
+    role,
+    actor: `administrator:${id}`,
+    session: null,
+    token: null,
+    request_id: null,
+  };
 }
 
 /** Four weeks of decisions, fewer on Sundays. */
@@ -191,10 +197,7 @@ async function decisions(harness: Harness, ids: ReviewDay['ids'], ana: Principal
   const { journal } = harness.service;
   const { half, settled, lost } = ids;
   const note = 'Asked the bank: the money is on its way.';
-  await journal.commit(
-    (transaction) => addNote(transaction, ben, settled, note, 'req_7c1rj0ya4gb6'),
-    settled,
-  );
+  await journal.commit((transaction) => addNote(transaction, ben, settled, note), settled);
   await approved(harness, ben, half, { note: 'On the statement of Monday.' });
   harness.clock.advance(5 * MINUTE_MS);
   const seen = { note: 'On the statement of this morning.', bank_reference: 'TRX 2026-4711' };
@@ -209,15 +212,12 @@ async function decisions(harness: Harness, ids: ReviewDay['ids'], ana: Principal
 function approved(harness: Harness, by: Principal, id: string, written: object = {}) {
   const approval = { note: null, bank_reference: null, version: null, ...written };
   return harness.service.journal.commit(
-    (transaction) => approve(transaction, by, id, approval, FOUR_EYES_ABOVE, 'req_k2v9x7mq41td'),
+    (transaction) => approve(transaction, by, id, approval, FOUR_EYES_ABOVE),
     id,
   );
 }
 
 function rejected(harness: Harness, by: Principal, id: string) {
   const rejection = { reason: 'transfer_not_received', note: null, message: null, version: null } as const;
-  return harness.service.journal.commit(
-    (transaction) => reject(transaction, by, id, rejection, 'req_p8w3d5zc02nh'),
-    id,
-  );
+  return harness.service.journal.commit((transaction) => reject(transaction, by, id, rejection), id);
 }

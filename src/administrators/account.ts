@@ -30,7 +30,6 @@ const PASSKEY_NAME_MAXIMUM = 60;
 interface Asking {
   principal: Principal;
   password: string;
-  requestId: string | null;
 }
 
 type Change<T> = (transaction: Transaction, administrator: Administrator, act: Act) => Promise<T>;
@@ -51,7 +50,7 @@ async function changeFactor<T>(parts: Parts, asking: Asking, work: Change<T>): P
 /** Whose account it is, as it was when their password was right. */
 async function prove(
   parts: Parts,
-  { principal, password, requestId }: Asking,
+  { principal, password }: Asking,
 ): Promise<Administrator | PasswordRefusal> {
   if (principal.session === null)
     throw new OperationalError(
@@ -60,19 +59,18 @@ async function prove(
     );
   const administrator = await findAdministrator(parts.database, principal.id);
   const source = sourceOfSession(principal);
-  const { email } = principal;
+  const { email, request_id: requestId } = principal;
   const refusal = await passwordRefusal(parts, { email, administrator, password, source, requestId });
   return refusal ?? administrator!;
 }
 
 function commit<T>(
   { journal }: Parts,
-  { principal, requestId }: Asking,
+  { principal }: Asking,
   administrator: Administrator,
   work: Change<T>,
 ): Promise<T> {
-  const act = { actor: principal.actor, request_id: requestId };
-  return journal.commit((transaction) => work(transaction, administrator, act), principal.id);
+  return journal.commit((transaction) => work(transaction, administrator, principal), principal.id);
 }
 
 /** Changes the row as it was when the password was checked, and records it. Also writes the hash of the password. */
@@ -121,7 +119,7 @@ export async function changePassword(
     });
     await endAllSessions(transaction, administrator.id, act);
     return {
-      ...(await startSession(transaction, administrator.id, session.factor, asking.requestId)),
+      ...(await startSession(transaction, administrator.id, session.factor, asking.principal.request_id)),
       administrator: changed,
     };
   });
@@ -134,22 +132,17 @@ export async function signOutElsewhere(
 ): Promise<{ ended: number } | PasswordRefusal> {
   const proved = await prove(parts, asking);
   if ('refused' in proved) return proved;
-  return { ended: await endOtherSessions(parts, asking.principal, asking.requestId) };
+  return { ended: await endOtherSessions(parts, asking.principal) };
 }
 
 /** The same without the password. Returns how many it ended. Throws `unavailable`, `DatabaseError`. */
-export async function endOtherSessions(
-  { journal }: Parts,
-  principal: Principal,
-  requestId: string | null,
-): Promise<number> {
-  const act = { actor: principal.actor, request_id: requestId };
+export async function endOtherSessions({ journal }: Parts, principal: Principal): Promise<number> {
   return journal.commit(async (transaction) => {
     // Change the row first: a sign-in that runs at the same moment is waited for, or finds the changed row.
     const changed = await changeAdministrator(transaction, principal.id, undefined, {});
     if (!changed) throw new OperationalError('not_found', 'There is no such administrator.');
-    await recordAdministrator(transaction, act, 'administrator.other_sessions_ended', changed);
-    return endAllSessions(transaction, principal.id, act, principal.session);
+    await recordAdministrator(transaction, principal, 'administrator.other_sessions_ended', changed);
+    return endAllSessions(transaction, principal.id, principal, principal.session);
   }, principal.id);
 }
 

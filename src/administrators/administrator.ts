@@ -55,8 +55,8 @@ export const ADMINISTRATORS = table('administrators', {
 });
 export type Administrator = RowOf<typeof ADMINISTRATORS>;
 
-/** Who acts: an administrator, by a session of theirs or by a token, which may have a lesser role than they. */
-export interface Principal {
+/** The administrator who acts in a request, by a session or by a token, which may have a lesser role. Also the act of its entries. */
+export interface Principal extends Act {
   id: string;
   name: string;
   email: string;
@@ -67,6 +67,8 @@ export interface Principal {
   session: string | null;
   /** `tok_…`, or undefined. */
   token: string | null;
+  /** The request that it acts by. */
+  request_id: string | null;
 }
 
 /** A row of `passkeys`. Times in milliseconds since 1970. */

@@ -109,8 +109,8 @@ async function findOwned(
   );
   if (!owner || owner.disabled_at !== null) return undefined;
   const { id, name, email, role } = owner;
-  const principal = { id, name, email, role, actor: actorOf(id), session: session.id, token: null };
-  return { principal, session };
+  const by = { session: session.id, token: null, request_id: null };
+  return { principal: { id, name, email, role, actor: actorOf(id), ...by }, session };
 }
 
 /**
@@ -150,13 +150,9 @@ async function endBeyondMaximum(transaction: Transaction, administratorId: strin
 }
 
 /** Ends the session of `principal`; that it has ended already is no failure. */
-export async function endSession(
-  transaction: Transaction,
-  principal: Principal,
-  requestId: string | null,
-): Promise<void> {
+export async function endSession(transaction: Transaction, principal: Principal): Promise<void> {
   const open = await sessionsToEnd(transaction, principal.id, { only: principal.session ?? '' });
-  await end(transaction, open, { actor: principal.actor, request_id: requestId });
+  await end(transaction, open, principal);
 }
 
 /** Ends the session whose cookie a browser brings, however long unused: another is about to take its place there. */

@@ -98,6 +98,7 @@ export async function findTokenPrincipal(
       actor: actorOf(id),
       session: null,
       token: good.id,
+      request_id: null,
     },
   };
 }

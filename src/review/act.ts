@@ -35,7 +35,6 @@ export async function actOn(
   transaction: Transaction,
   principal: Principal,
   id: string,
-  requestId: string,
   judge: (payment: Payment) => Promise<ActJudgement | undefined>,
 ): Promise<Payment> {
   await requireStanding(transaction, principal, 'decide');
@@ -51,7 +50,6 @@ export async function actOn(
       ? await movePayment(transaction, move, id, guard, written)
       : await changePayment(transaction, id, guard, written);
     if (!changed) continue;
-    const act = { actor: principal.actor, request_id: requestId };
     const by = {
       ...(principal.session && { session: principal.session }),
       ...(principal.token && { token: principal.token }),
@@ -59,7 +57,7 @@ export async function actOn(
     const { received_minor } = changed;
     const arrived = received_minor === payment.received_minor ? {} : { arrived_minor: received_minor };
     const facts = { ...judgement.facts, ...arrived, ...by };
-    await recordPayment(transaction, act, judgement.action, payment, changed, facts);
+    await recordPayment(transaction, principal, judgement.action, payment, changed, facts);
     return changed;
   }
   throw new OperationalError('conflict', phrase('The payment keeps changing. Look at it again.'));

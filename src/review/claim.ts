@@ -14,9 +14,8 @@ export function claim(
   principal: Principal,
   id: string,
   { force = false }: { force?: boolean },
-  requestId: string,
 ): Promise<Payment> {
-  return actOn(transaction, principal, id, requestId, async (seen) => {
+  return actOn(transaction, principal, id, async (seen) => {
     await refuseOtherStatus(transaction, transaction, seen, 'approve');
     if (!force) await refuseOthersClaim(transaction, seen, principal);
     const before = claimOf(seen, transaction.now);
@@ -33,13 +32,8 @@ export function claim(
 /**
  * Lets one's own claim go; where one has none, nothing changes. Commit it with the payment's id as `row`. Throws `not_found`.
  */
-export function release(
-  transaction: Transaction,
-  principal: Principal,
-  id: string,
-  requestId: string,
-): Promise<Payment> {
-  return actOn(transaction, principal, id, requestId, async (seen) => {
+export function release(transaction: Transaction, principal: Principal, id: string): Promise<Payment> {
+  return actOn(transaction, principal, id, async (seen) => {
     if (claimOf(seen, transaction.now)?.by !== principal.id) return undefined;
     return { written: { claimed_by: null, claimed_until: null }, action: 'payment.released' };
   });

@@ -41,10 +41,9 @@ export async function approve(
   id: string,
   approval: Approval,
   fourEyesAbove: Readonly<Record<string, number>>,
-  requestId: string,
 ): Promise<Decision> {
   const { note, bank_reference, version } = approval;
-  const payment = await actOn(transaction, principal, id, requestId, async (seen) => {
+  const payment = await actOn(transaction, principal, id, async (seen) => {
     await refuseUnlessFree(transaction, seen, principal, version, 'approve');
     const before = approvalsOf(seen, await barredAmong(transaction, reviewersOf([seen])));
     // A second approval by the same administrator is refused, even if the limit has changed since.
@@ -74,10 +73,9 @@ export async function reject(
   principal: Principal,
   id: string,
   rejection: Rejection,
-  requestId: string,
 ): Promise<Decision> {
   const { reason, note, message, version } = rejection;
-  const payment = await actOn(transaction, principal, id, requestId, async (seen) => {
+  const payment = await actOn(transaction, principal, id, async (seen) => {
     await refuseUnlessFree(transaction, seen, principal, version, 'reject');
     const done = withAct(transaction, seen, principal, { act: 'reject', reason, note, message });
     const facts = { from: MOVES.reject.from[0], reason, ...amountOf(seen) };

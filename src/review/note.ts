@@ -20,9 +20,8 @@ export function addNote(
   principal: Principal,
   id: string,
   text: string,
-  requestId: string,
 ): Promise<Payment> {
-  return actOn(transaction, principal, id, requestId, async (seen) => {
+  return actOn(transaction, principal, id, async (seen) => {
     const last = reviewActs(seen).at(-1);
     // The form was sent twice, by a second click.
     if (last?.act === 'note' && last.by === principal.id && last.note === text) return undefined;

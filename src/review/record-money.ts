@@ -71,11 +71,10 @@ export function recordMoney(
   principal: Principal,
   id: string,
   money: ReceivedMoney,
-  requestId: string,
 ): Promise<Payment> {
   const { amount_minor, received_on, bank_reference, note, version, line = null } = money;
   let expired = 0;
-  return actOn(transaction, principal, id, requestId, async (seen) => {
+  return actOn(transaction, principal, id, async (seen) => {
     await refuseOtherStatus(transaction, transaction, seen, 'record');
     await refuseOtherVersion(transaction, seen, version && version + expired);
     // A payment past its time is expired first, by an entry of its own. That counts as a version, and `actOn` looks again.

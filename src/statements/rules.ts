@@ -58,7 +58,6 @@ export async function makeRule(
   principal: Principal,
   line: KeptLine,
   reason: string,
-  requestId: string,
 ): Promise<number> {
   await requireStanding(transaction, principal, 'decide');
   const known = knownBy(line);
@@ -74,7 +73,6 @@ export async function makeRule(
       spoken((say) => say`There are ${RULES_MAXIMUM} rules. End one that is not needed.`),
     );
   const { now } = transaction;
-  const act = { actor: principal.actor, request_id: requestId };
   const rule: KeptRule = {
     id: timeOrderedId(RULE_ID_PREFIX, now),
     ...known,
@@ -87,7 +85,7 @@ export async function makeRule(
     updated_at: now,
   };
   await transaction.insertNow(RULES, rule);
-  recordNewRow(transaction, act, 'line_rule.made', RULES, rule);
+  recordNewRow(transaction, principal, 'line_rule.made', RULES, rule);
   const open = await listLines(
     transaction,
     { state: 'open', direction: known.direction },
@@ -95,7 +93,7 @@ export async function makeRule(
     LOOKED_AT,
   );
   const meant = (await thoseAsRecorded(transaction, LINES, open)).filter((one) => ruleFor([rule], one));
-  for (const one of meant) await ignoreByRule(transaction, act, one, rule);
+  for (const one of meant) await ignoreByRule(transaction, principal, one, rule);
   return meant.length;
 }
 
@@ -114,18 +112,12 @@ async function ignoreByRule(
 export const ignoredBy = ({ reason }: KeptRule) => ({ state: 'ignored', note: reason }) as const;
 
 /** Ends a rule. Lines that it ignored stay ignored. Throws `not_found` for one that is not there or ended, `conflict`, `DatabaseError`. */
-export async function endRule(
-  transaction: Transaction,
-  principal: Principal,
-  id: string,
-  requestId: string,
-): Promise<void> {
+export async function endRule(transaction: Transaction, principal: Principal, id: string): Promise<void> {
   await requireStanding(transaction, principal, 'decide');
   const rule = await rowWithId(transaction, RULES, id);
   if (rule?.state !== 'active')
     throw new OperationalError('not_found', 'There is no such rule, or it was ended.');
-  const act = { actor: principal.actor, request_id: requestId };
   const written = { state: 'ended', updated_at: transaction.now } as const;
-  if (!(await changeRow(transaction, act, 'line_rule.ended', RULES, rule, written)))
+  if (!(await changeRow(transaction, principal, 'line_rule.ended', RULES, rule, written)))
     throw new OperationalError('conflict', phrase('The rule was changed a moment ago. Look at it again.'));
 }

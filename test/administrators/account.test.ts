@@ -76,7 +76,7 @@ for (const engine of ENGINES) {
       parts.journal.commit(work, id);
     const isIn = async (secret: string) =>
       (await findPrincipal(parts.database, secret, parts.clock.now())) !== undefined;
-    const asking = ({ principal }: Person) => ({ principal, password: PASSWORD, requestId: null });
+    const asking = ({ principal }: Person) => ({ principal, password: PASSWORD });
     const now = async ({ administrator }: Person) =>
       (await findAdministrator(parts.database, administrator.id)) as Administrator;
 
@@ -354,8 +354,8 @@ for (const engine of ENGINES) {
       const bo = await person();
       const done = await tryToEnter(parts, bo.administrator.email, { recoveryCode: bo.recoveryCodes[0]! });
       assert.ok('secret' in done);
-      await commit((transaction) => endSession(transaction, bo.principal, null));
-      await commit((transaction) => endSession(transaction, bo.principal, null));
+      await commit((transaction) => endSession(transaction, bo.principal));
+      await commit((transaction) => endSession(transaction, bo.principal));
       assert.deepEqual([await isIn(bo.secret), await isIn(done.secret)], [false, true]);
     });
 
@@ -463,7 +463,7 @@ for (const engine of ENGINES) {
     const device = new Authenticator();
     const sent = device.register(at(PLACE, registrationChallenge(parts.ring, bo.administrator)));
     const made = verifiedRegistration(parts.ring, PLACE, bo.administrator, sent);
-    await addPasskey(parts, { principal: bo.principal, password: PASSWORD, requestId: null }, made!, 'Key');
+    await addPasskey(parts, { principal: bo.principal, password: PASSWORD }, made!, 'Key');
     await parts.journal.commit((transaction) =>
       createToken(transaction, { administratorId: id, role: 'auditor', name: 'T', days: 1 }, OPERATOR),
     );

@@ -94,6 +94,7 @@ for (const engine of ENGINES) {
         actor: `administrator:${id}`,
         session: session.id,
         token: null,
+        request_id: null,
       });
       assert.equal(session.factor, 'totp');
       assert.notEqual(secret, ana.secret, 'a sign-in never goes on with a secret from before');
@@ -384,7 +385,7 @@ for (const engine of ENGINES) {
       const isWaiting = handedIn(parts.journal);
       const entered = signIn(parts, ana);
       await isWaiting;
-      const ended = endOtherSessions(parts, ana.principal, null);
+      const ended = endOtherSessions(parts, ana.principal);
       go();
       const done = await entered;
       await ended;
@@ -403,7 +404,7 @@ for (const engine of ENGINES) {
         const behind = heldUp(other.journal, 'zzz');
         before.go();
         const { go } = await behind;
-        const ended = endOtherSessions(parts, ana.principal, null);
+        const ended = endOtherSessions(parts, ana.principal);
         setTimeout(go, 200);
         await ended;
         const done = await entered;

@@ -57,14 +57,14 @@ async function setUp(service: Harness, random: SeededRandom, id: string, link: s
 async function approveWithAnother(service: Harness, random: SeededRandom): Promise<void> {
   const { database, journal } = service.service;
   const by = random.pick(await listAdministrators(database));
-  const principal = { ...by, actor: `administrator:${by.id}`, session: null, token: null };
+  const principal = { ...by, actor: `administrator:${by.id}`, session: null, token: null, request_id: null };
   const [waiting] = await database.query<{ id: string }>(
     "select id from payments where status = 'requires_review' and review is not null order by id limit 1",
   );
   const { id } = waiting ?? (await service.create());
   if (!waiting) await submit(service, id);
   const approval = { note: 'Zoë rang.', bank_reference: null, version: null };
-  await journal.commit((one) => approve(one, principal, id, approval, FOUR_EYES_ABOVE, 'req_test'), id);
+  await journal.commit((one) => approve(one, principal, id, approval, FOUR_EYES_ABOVE), id);
 }
 
 /** One thing that administrators do, or that is done to one. */

@@ -33,8 +33,8 @@ export function deciderOn(journal: Journal): Decider {
       .commit(
         (transaction) =>
           did === 'approve'
-            ? approve(transaction, by, id, { ...BARE, bank_reference: null }, FOUR_EYES, 'req_t')
-            : reject(transaction, by, id, { ...BARE, reason: 'other', message: null }, 'req_t'),
+            ? approve(transaction, by, id, { ...BARE, bank_reference: null }, FOUR_EYES)
+            : reject(transaction, by, id, { ...BARE, reason: 'other', message: null }),
         id,
       )
       .then(

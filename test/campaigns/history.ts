@@ -37,14 +37,8 @@ export async function decide(service: Harness, id: string, move: 'approve' | 're
   return service.service.journal.commit<unknown>(
     (transaction) =>
       move === 'approve'
-        ? approve(transaction, ANA, id, { note, bank_reference: 'B-7', version: null }, {}, 'req_test')
-        : reject(
-            transaction,
-            ANA,
-            id,
-            { reason: 'other', note, message: 'Thank you, Zoë.', version: null },
-            'req_test',
-          ),
+        ? approve(transaction, ANA, id, { note, bank_reference: 'B-7', version: null }, {})
+        : reject(transaction, ANA, id, { reason: 'other', note, message: 'Thank you, Zoë.', version: null }),
     id,
   );
 }
@@ -55,9 +49,9 @@ async function look(service: Harness, random: SeededRandom, id: string) {
   const one = random.pick([ANA, BEN]);
   return service.service.journal.commit<unknown>(
     random.pick([
-      (transaction: Transaction) => claim(transaction, one, id, { force: random.chance(0.3) }, 'req_test'),
-      (transaction: Transaction) => release(transaction, one, id, 'req_test'),
-      (transaction: Transaction) => addNote(transaction, one, id, 'Asked Zoë.', 'req_test'),
+      (transaction: Transaction) => claim(transaction, one, id, { force: random.chance(0.3) }),
+      (transaction: Transaction) => release(transaction, one, id),
+      (transaction: Transaction) => addNote(transaction, one, id, 'Asked Zoë.'),
     ]),
     id,
   );
@@ -73,10 +67,7 @@ export async function record(service: Harness, id: string) {
     note: 'Zoë',
     version: null,
   };
-  return service.service.journal.commit(
-    (transaction) => recordMoney(transaction, ANA, id, money, 'req_test'),
-    id,
-  );
+  return service.service.journal.commit((transaction) => recordMoney(transaction, ANA, id, money), id);
 }
 
 /** Erases a payment, as the operator does. */

@@ -206,7 +206,7 @@ test('nothing is taken back once money was recorded or an administrator approved
   const waiting = await send(await open(service, id), TYPED.transfer);
   await service.service.journal.commit(
     (transaction) =>
-      approve(transaction, ANA, id, { note: null, bank_reference: null, version: null }, { EUR: 1 }, 'req_a'),
+      approve(transaction, ANA, id, { note: null, bank_reference: null, version: null }, { EUR: 1 }),
     id,
   );
   assert.doesNotMatch((await open(service, id)).body, /Pressed by mistake/);

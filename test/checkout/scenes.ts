@@ -49,8 +49,8 @@ export async function decide(
   return harness.service.journal.commit(
     (transaction) =>
       move === 'approve'
-        ? approve(transaction, ANA, id, { ...bare, bank_reference: null }, {}, 'req_test')
-        : reject(transaction, ANA, id, { ...bare, reason, message }, 'req_test'),
+        ? approve(transaction, ANA, id, { ...bare, bank_reference: null }, {})
+        : reject(transaction, ANA, id, { ...bare, reason, message }),
     id,
   );
 }
@@ -109,10 +109,7 @@ export async function recorded(harness: Harness, amount_minor = 49_90, offer: Of
     note: null,
     version: null,
   };
-  await harness.service.journal.commit(
-    (transaction) => recordMoney(transaction, ANA, id, money, 'req_test'),
-    id,
-  );
+  await harness.service.journal.commit((transaction) => recordMoney(transaction, ANA, id, money), id);
   return id;
 }
 

@@ -151,7 +151,7 @@ function administratorKinds(harness: Harness): Named[] {
       acts: {
         'signs out': (id) => {
           const { principal } = sessions.get(id)!.person;
-          return commit((one) => endSession(one, principal, REQUEST));
+          return commit((one) => endSession(one, principal));
         },
         'is replaced': (id) => commit((one) => endReplaced(one, `${sessions.get(id)!.secret}.1.x`, REQUEST)),
         'ends with all': (id) =>
@@ -287,7 +287,7 @@ function paymentKinds(harness: Harness): Named[] {
         'is submitted': (id) => submit(harness, id),
         'is cancelled': (id) => commit((one) => cancelByCustomer(one, id, REQUEST)),
         'gets money': (id) => record(harness, id),
-        'gets a note': (id) => commit((one) => addNote(one, ANA, id, 'A note', REQUEST)),
+        'gets a note': (id) => commit((one) => addNote(one, ANA, id, 'A note')),
         'expires at once': (id) =>
           commit((one) => tryOut(one, 'expire', { id, merchant_id: TENANT.merchant_id, requestId: REQUEST })),
         expires: (id) => commit((one) => expireDuePayment(one, id)),
@@ -301,7 +301,7 @@ function paymentKinds(harness: Harness): Named[] {
         return id;
       },
       acts: {
-        'is claimed': (id) => commit((one) => claim(one, ANA, id, {}, REQUEST)),
+        'is claimed': (id) => commit((one) => claim(one, ANA, id, {})),
         'is approved': (id) => decide(harness, id, 'approve'),
         'is rejected': (id) => decide(harness, id, 'reject'),
       },
@@ -393,7 +393,7 @@ function lineKinds(harness: Harness): Named[] {
       table: 'statement_lines',
       make: () => line(true),
       acts: {
-        'is ignored': (id) => commit((one) => ignoreLine(one, ANA, id, 'A reason', REQUEST)),
+        'is ignored': (id) => commit((one) => ignoreLine(one, ANA, id, 'A reason')),
         'is erased': () => commit((one) => eraseOldLines(one, '2999-01-01')),
       },
     },
@@ -406,10 +406,10 @@ function lineKinds(harness: Harness): Named[] {
       table: 'statement_lines',
       async make() {
         const id = await line(true);
-        await commit((one) => ignoreLine(one, ANA, id, 'A reason', REQUEST));
+        await commit((one) => ignoreLine(one, ANA, id, 'A reason'));
         return id;
       },
-      acts: { 'is reopened': (id) => commit((one) => reopenLine(one, ANA, id, REQUEST)) },
+      acts: { 'is reopened': (id) => commit((one) => reopenLine(one, ANA, id)) },
     },
     {
       table: 'line_rules',
@@ -420,11 +420,11 @@ function lineKinds(harness: Harness): Named[] {
           text: '',
           counterparty: { name: `Firm ${++count}` },
         });
-        await commit((one) => makeRule(one, ANA, { ...row, details }, 'A reason', REQUEST));
+        await commit((one) => makeRule(one, ANA, { ...row, details }, 'A reason'));
         database.refresh();
         return (await activeRules(database))[0]!.id;
       },
-      acts: { 'is ended': (id) => commit((one) => endRule(one, ANA, id, REQUEST)) },
+      acts: { 'is ended': (id) => commit((one) => endRule(one, ANA, id)) },
     },
     {
       table: 'csv_layouts',

@@ -25,9 +25,15 @@ test('a decision is final, takes a note, and the merchant creates a new payment'
   assert.deepEqual([cancelled.status, cancelled.json.error.code], [409, 'invalid_status']);
 
   assert.match(ENTRY, /\*\*Add a note\*\*/);
-  const principal = { ...ana, actor: `administrator:${ana.id}`, session: null, token: null };
+  const principal = {
+    ...ana,
+    actor: `administrator:${ana.id}`,
+    session: null,
+    token: null,
+    request_id: null,
+  };
   await harness.service.journal.commit(
-    (transaction) => addNote(transaction, principal, id, 'Not our money. Told the shop.', 'req_note'),
+    (transaction) => addNote(transaction, principal, id, 'Not our money. Told the shop.'),
     id,
   );
   const seen = await harness.request(`/admin/payments/${id}`, { key: ana.token });

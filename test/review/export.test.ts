@@ -157,10 +157,10 @@ describe('exports of payments', () => {
     const { journal } = harness.service;
     const { id } = await harness.create();
     await submit(harness, id);
-    await journal.commit((transaction) => addNote(transaction, BEN, id, 'Seen', 'req_n'), id);
+    await journal.commit((transaction) => addNote(transaction, BEN, id, 'Seen'), id);
     assert.equal((await rowOf(id)).decided_by, '');
     const approval = { note: '+ok', bank_reference: 'B-7', version: null };
-    await journal.commit((transaction) => approve(transaction, ANA, id, approval, {}, 'req_a'), id);
+    await journal.commit((transaction) => approve(transaction, ANA, id, approval, {}), id);
     const row = await rowOf(id);
     assert.equal(row.decided_by, 'Ana');
     assert.equal(row.bank_reference, 'B-7');
@@ -177,7 +177,7 @@ describe('exports of payments', () => {
     const csv = (separator?: 'semicolon') => exported('csv', { ids: [id] }, separator);
     const received = { amount_minor: 123450, received_on: '2026-11-20', bank_reference: null };
     const money = { ...received, note: null, version: null };
-    await journal.commit((transaction) => recordMoney(transaction, ANA, id, money, 'req_r'), id);
+    await journal.commit((transaction) => recordMoney(transaction, ANA, id, money), id);
     const [row] = readCsvRows(await csv());
     assert.deepEqual([row!.received_amount, row!.received_on], ['1234.50', '2026-11-20']);
     assert.match(await csv('semicolon'), /;1234,50;2026-11-20;/);

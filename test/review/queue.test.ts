@@ -105,7 +105,7 @@ for (const engine of ENGINES) {
 
     test('the queue knows whose is whose, and the next passes over what others have', async () => {
       const id = waiting[1]!;
-      await service.service.journal.commit((transaction) => claim(transaction, ANA, id, {}, 'req_c'), id);
+      await service.service.journal.commit((transaction) => claim(transaction, ANA, id, {}), id);
       const of = (is: 'available' | 'mine' | 'others', by = BEN) => ({
         claim: { is, by: by.id, now: now() },
       });

@@ -37,7 +37,7 @@ for (const engine of ENGINES) {
     const commit: Harness['service']['journal']['commit'] = (work, id) =>
       service.service.journal.commit(work, id);
     const record = (id: string, more: object = {}, by: Principal = ANA) =>
-      commit((transaction) => recordMoney(transaction, by, id, { ...MONEY, ...more }, 'req_m'), id);
+      commit((transaction) => recordMoney(transaction, by, id, { ...MONEY, ...more }), id);
     const cancel = (id: string) => commit((transaction) => cancelByCustomer(transaction, id, 'req_c'), id);
     const rowOf = async (id: string) => (await findPayment(service.service.database, id))!;
     const apiOf = async (id: string) => (await service.request(`/v1/payments/${id}`)).json.data;
@@ -104,10 +104,7 @@ for (const engine of ENGINES) {
         assert.equal(submitted_at, updated_at);
         const { from, reason: told } = (await entries(id)).at(-1)!;
         assert.deepEqual([from, told], ['cancelled', 'payment_received']);
-        assert.equal(
-          (await commit((t) => approve(t, BEN, id, APPROVAL, LIMITS, 'req_a'), id)).outcome,
-          'approved',
-        );
+        assert.equal((await commit((t) => approve(t, BEN, id, APPROVAL, LIMITS), id)).outcome, 'approved');
         assert.equal((await apiOf(id)).status_reason, 'payment_received');
       });
 
@@ -170,10 +167,7 @@ for (const engine of ENGINES) {
       const sent = (await service.create()).id;
       await submit(service, sent);
       await assert.rejects(record(sent), { code: 'invalid_status', message: /^It was sent for review on / });
-      await commit(
-        (t) => reject(t, BEN, sent, { ...APPROVAL, reason: 'other', message: null }, 'req_r'),
-        sent,
-      );
+      await commit((t) => reject(t, BEN, sent, { ...APPROVAL, reason: 'other', message: null }), sent);
       await assert.rejects(record(sent), { code: 'invalid_status', message: /^Ben rejected it on / });
       await assert.rejects(record(`pay_${'0'.repeat(36)}`), { code: 'not_found' });
       assert.equal((await rowOf(id)).version, before);
@@ -213,7 +207,7 @@ for (const engine of ENGINES) {
     test('above the limit two administrators approve, and who recorded the money may be one of them', async () => {
       const { id } = await service.create({ amount: 100.01 });
       await record(id);
-      const approved = (by: Principal) => commit((t) => approve(t, by, id, APPROVAL, LIMITS, 'req_a'), id);
+      const approved = (by: Principal) => commit((t) => approve(t, by, id, APPROVAL, LIMITS), id);
       assert.equal((await approved(ANA)).outcome, 'awaiting_second');
       await assert.rejects(approved(ANA), { code: 'forbidden' });
       assert.equal((await approved(BEN)).outcome, 'approved');

@@ -43,13 +43,12 @@ for (const engine of ENGINES) {
     const commit = <T>(id: string, work: (transaction: Transaction) => Promise<T>) =>
       service.service.journal.commit(work, id);
     const approved = (id: string, by = ANA, more: object = {}) =>
-      commit(id, (transaction) => approve(transaction, by, id, { ...APPROVAL, ...more }, LIMITS, 'req_a'));
+      commit(id, (transaction) => approve(transaction, by, id, { ...APPROVAL, ...more }, LIMITS));
     const rejected = (id: string, by = ANA, more: object = {}) =>
-      commit(id, (transaction) => reject(transaction, by, id, { ...REJECTION, ...more }, 'req_r'));
+      commit(id, (transaction) => reject(transaction, by, id, { ...REJECTION, ...more }));
     const claimed = (id: string, by = ANA, force = false) =>
-      commit(id, (transaction) => claim(transaction, by, id, { force }, 'req_c'));
-    const released = (id: string, by = ANA) =>
-      commit(id, (transaction) => release(transaction, by, id, 'req_c'));
+      commit(id, (transaction) => claim(transaction, by, id, { force }));
+    const released = (id: string, by = ANA) => commit(id, (transaction) => release(transaction, by, id));
     const rowOf = async (id: string) => (await findPayment(service.service.database, id))!;
     const factsOfEntries = async (id: string) =>
       (await entriesOf(service.service.database, id)).map(({ actor, action, facts }) => {
@@ -133,7 +132,7 @@ for (const engine of ENGINES) {
       await released(id, bySession);
       await journal.commit((transaction) => revokeToken(transaction, row.id, operator), row.id);
       await assert.rejects(approved(id, byToken), { code: 'unauthorized' });
-      await journal.commit((transaction) => endSession(transaction, bySession, 'req_e'), session.id);
+      await journal.commit((transaction) => endSession(transaction, bySession), session.id);
       await assert.rejects(rejected(id, bySession), { code: 'unauthorized' });
       await journal.commit((transaction) => changeRole(transaction, CLEO.id, 'auditor', operator), CLEO.id);
       await assert.rejects(claimed(id, CLEO), { code: 'forbidden' });
@@ -147,7 +146,7 @@ for (const engine of ENGINES) {
     test('one administrator is not two, though the limit has risen between their approvals', async () => {
       const id = await waiting(100.01);
       assert.equal((await approved(id)).outcome, 'awaiting_second');
-      const again = commit(id, (transaction) => approve(transaction, ANA, id, APPROVAL, {}, 'req_a'));
+      const again = commit(id, (transaction) => approve(transaction, ANA, id, APPROVAL, {}));
       await assert.rejects(again, { code: 'forbidden' });
       assert.equal((await approved(id, BEN)).outcome, 'approved');
     });
@@ -178,7 +177,7 @@ for (const engine of ENGINES) {
       const id = await waiting();
       let notes = 0;
       const noted = () =>
-        commit(id, (transaction) => addNote(transaction, ANA, id, `Seen ${++notes} times.`, 'req_n'));
+        commit(id, (transaction) => addNote(transaction, ANA, id, `Seen ${++notes} times.`));
       for (let i = 0; i < 50; i++) await noted();
       await assert.rejects(noted(), { code: 'conflict' });
     });
@@ -241,7 +240,7 @@ for (const engine of ENGINES) {
     test('what changed since it was looked at is not decided, and is told', async () => {
       const id = await waiting();
       const { version } = await rowOf(id);
-      await commit(id, (transaction) => addNote(transaction, BEN, id, 'Ask first.', 'req_n'));
+      await commit(id, (transaction) => addNote(transaction, BEN, id, 'Ask first.'));
       await assert.rejects(approved(id, ANA, { version }), {
         code: 'conflict',
         message: /^The payment has changed since you looked at it\. Ben added a note on /,
@@ -258,8 +257,7 @@ for (const engine of ENGINES) {
 
     test('notes stand in any status, in order, and in the timeline; erasing takes all that was written', async () => {
       const { id } = await service.create();
-      const note = (text: string) =>
-        commit(id, (transaction) => addNote(transaction, BEN, id, text, 'req_n'));
+      const note = (text: string) => commit(id, (transaction) => addNote(transaction, BEN, id, text));
       await note('Called them.');
       await submit(service, id);
       await rejected(id);

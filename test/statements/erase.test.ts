@@ -44,7 +44,7 @@ for (const engine of ENGINES) {
       database.refresh();
       const { version } = (await findPayment(database, id))!;
       const pair = { line_id: (await line('A1')).id, payment_id: id, version };
-      await journal.commit((one) => approveLine(one, ANA, pair, {}, 'r'), id);
+      await journal.commit((one) => approveLine(one, ANA, pair, {}), id);
       assert.equal(await journal.commit((one) => eraseLinesOf(one, id, ACT)), 1);
       const erased = await line('A1');
       assert.deepEqual([erased.details, erased.amount_minor, erased.state], [null, 4990, 'matched']);
@@ -67,10 +67,10 @@ for (const engine of ENGINES) {
       database.refresh();
       const { version } = (await findPayment(database, payment.id))!;
       const pair = { line_id: (await line('P1')).id, payment_id: payment.id, version };
-      await journal.commit((one) => approveLine(one, ANA, pair, {}, 'r'), payment.id);
+      await journal.commit((one) => approveLine(one, ANA, pair, {}), payment.id);
       for (const i of people.keys()) {
         const made = await line(`R${i}`);
-        await journal.commit((one) => makeRule(one, ANA, made, `Of ${people[i]}`, 'r'));
+        await journal.commit((one) => makeRule(one, ANA, made, `Of ${people[i]}`));
       }
       const rules = async () => {
         database.refresh();
@@ -78,7 +78,7 @@ for (const engine of ENGINES) {
         return found.map(({ name, name_key, reason, state }) => [name, name_key, reason, state].join());
       };
       const [, , ended] = await database.query<KeptRule>('select * from line_rules order by id');
-      await journal.commit((one) => endRule(one, ANA, ended!.id, 'r'));
+      await journal.commit((one) => endRule(one, ANA, ended!.id));
       await journal.commit(async (one) => {
         await eraseRulesOf(one, payment.id, ACT);
         return eraseLinesOf(one, payment.id, ACT);

@@ -69,11 +69,17 @@ export async function claimAs(
   { id, name, email, role }: Person,
   payment: string,
 ): Promise<void> {
-  const principal = { id, name, email, role, actor: `administrator:${id}`, session: null, token: null };
-  await harness.service.journal.commit(
-    (transaction) => claim(transaction, principal, payment, {}, 'req_claim'),
-    payment,
-  );
+  const principal = {
+    id,
+    name,
+    email,
+    role,
+    actor: `administrator:${id}`,
+    session: null,
+    token: null,
+    request_id: null,
+  };
+  await harness.service.journal.commit((transaction) => claim(transaction, principal, payment, {}), payment);
 }
 
 /** Posts JSON as a person. */

@@ -7,7 +7,8 @@ import type { Database } from '../../src/store/database.ts';
 function reviewer(name: string): Principal {
   const id = `adm_${name.toLowerCase()}`;
   const email = `${name.toLowerCase()}@reviewers.example`;
-  return { id, name, email, role: 'reviewer', actor: `administrator:${id}`, session: null, token: null };
+  const by = { session: null, token: null, request_id: 'req_test' };
+  return { id, name, email, role: 'reviewer', actor: `administrator:${id}`, ...by };
 }
 
 export const ANA = reviewer('Ana');

@@ -31,7 +31,7 @@ export function authenticator(
       token === undefined ? {} : await findTokenPrincipal(database, token, clock.now());
     if (refused) note(request, refused);
     if (!principal) throw refuse(request, 'The administrator token is missing or invalid.');
-    request.principal = principal;
+    request.principal = { ...principal, request_id: request.id };
   };
 }
 

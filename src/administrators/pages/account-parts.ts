@@ -38,10 +38,9 @@ export async function own({
   return { row, passkeys: await passkeysOf(database, principal.id) };
 }
 
-export const asking = ({ principal, form, request }: Context) => ({
+export const asking = ({ principal, form }: Context) => ({
   principal,
   password: form.get('current-password') ?? '',
-  requestId: request.id,
 });
 
 /** What is wrong where the present password is not there. */

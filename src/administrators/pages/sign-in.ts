@@ -107,8 +107,8 @@ export function parsed(text: string): unknown {
 
 /** POST /sign-out. */
 export async function signOut(context: Context): Promise<Outcome> {
-  const { journal, principal, request, address, baseUrl } = context;
-  await journal.commit((transaction) => endSession(transaction, principal, request.id), principal.session!);
+  const { journal, principal, address, baseUrl } = context;
+  await journal.commit((transaction) => endSession(transaction, principal), principal.session!);
   return {
     to: address('/sign-in', { out: '1' }),
     headers: {

@@ -68,7 +68,8 @@ export async function enter(
   const sent = next !== undefined && draft !== undefined ? unpackDraft(draft) : undefined;
   if (!sent) return seeOther(visit, place.path + (next ?? ''));
   const { id, name, email, role } = administrator;
-  const principal = { id, name, email, role, actor: `administrator:${id}`, session: session.id, token: null };
+  const by = { session: session.id, token: null, request_id: visit.request.id };
+  const principal = { id, name, email, role, actor: `administrator:${id}`, ...by };
   const query = new URL(next!, place.baseUrl).searchParams;
   return showDraft({ ...visit, principal, formKey: { kind: 'session', secret }, query }, sent, 'late');
 }

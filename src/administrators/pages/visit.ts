@@ -109,7 +109,7 @@ export async function visitOf(
   const target = url.slice(path.length) || '/';
   const query = new URLSearchParams(url.includes('?') ? url.slice(url.indexOf('?') + 1) : '');
   const held = await openCookie(place, readCookieOf(cookie, 'session', baseUrl) ?? '', now);
-  const principal = held?.principal;
+  const principal = held && { ...held.principal, request_id: request.id };
   if (principal) request.principal = principal; // for the log
   if (held?.refreshed) reply.header('set-cookie', setCookie('session', held.refreshed, baseUrl));
   const formKey: FormKey = held

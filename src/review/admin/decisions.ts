@@ -59,9 +59,9 @@ export function decisionEndpoints(parts: AdminParts): ApiEndpoint[] {
       parse: (values) => parsed(values, parseApproval),
       answers: { 200: DONE, 202: { description: FIRST_OF_TWO, body: WHOLE } },
       errors: ERRORS,
-      handle: ({ request: { params, principal, id }, reply, body }) =>
+      handle: ({ request: { params, principal }, reply, body }) =>
         act(params.payment_id, reply, (transaction) =>
-          approve(transaction, principal, params.payment_id, body, fourEyesAbove, id),
+          approve(transaction, principal, params.payment_id, body, fourEyesAbove),
         ),
     }),
     endpoint('POST /admin/payments/{payment_id}/reject', {
@@ -73,9 +73,9 @@ export function decisionEndpoints(parts: AdminParts): ApiEndpoint[] {
       parse: (values) => parsed(values, parseRejection),
       answers: { 200: DONE },
       errors: ERRORS,
-      handle: ({ request: { params, principal, id }, reply, body }) =>
+      handle: ({ request: { params, principal }, reply, body }) =>
         act(params.payment_id, reply, (transaction) =>
-          reject(transaction, principal, params.payment_id, body, id),
+          reject(transaction, principal, params.payment_id, body),
         ),
     }),
     endpoint('POST /admin/payments/{payment_id}/record', {
@@ -87,14 +87,14 @@ export function decisionEndpoints(parts: AdminParts): ApiEndpoint[] {
       parse: (values) => values,
       answers: { 200: DONE },
       errors: ERRORS,
-      async handle({ request: { params, principal, id }, reply, body }) {
+      async handle({ request: { params, principal }, reply, body }) {
         const { payment_id } = params;
         const found = isPaymentId(payment_id) ? await findPayment(database, payment_id) : undefined;
         // Report a fault of the body before a missing payment, as every endpoint does.
         const currency = found?.currency ?? DEFAULT_CURRENCY;
         const money = parsed(body, (values) => parseReceivedMoney(values, currency, clock.now()));
         return act(payment_id, reply, async (transaction) => ({
-          payment: await recordMoney(transaction, principal, payment_id, money, id),
+          payment: await recordMoney(transaction, principal, payment_id, money),
           outcome: 'recorded',
         }));
       },

@@ -243,12 +243,12 @@ export async function decide(context: ReviewContext, act: Act): Promise<Outcome>
   const { id } = payment;
   const onward = addressOfNext(context, carriedBy(context), { done: id });
   try {
-    const { principal, journal, fourEyesAbove, request } = context;
+    const { principal, journal, fourEyesAbove } = context;
     await journal.commit(
       (transaction) =>
         parsed.act === 'approve'
-          ? approve(transaction, principal, id, parsed.value, fourEyesAbove, request.id)
-          : reject(transaction, principal, id, parsed.value, request.id),
+          ? approve(transaction, principal, id, parsed.value, fourEyesAbove)
+          : reject(transaction, principal, id, parsed.value),
       id,
     );
     return { to: onward };

@@ -42,7 +42,7 @@ function backTo(context: ReviewContext, carried: Carried): Html | null {
 }
 
 export async function takeNote(context: ReviewContext): Promise<Outcome> {
-  const { form, journal, principal, request } = context;
+  const { form, journal, principal } = context;
   const payment = await paymentOf(context);
   const parsed = parseNote({ note: form.get('note') });
   if ('faults' in parsed) {
@@ -51,21 +51,19 @@ export async function takeNote(context: ReviewContext): Promise<Outcome> {
     return paymentPage(context, faults);
   }
   const { id } = payment;
-  await journal.commit((transaction) => addNote(transaction, principal, id, parsed.value, request.id), id);
+  await journal.commit((transaction) => addNote(transaction, principal, id, parsed.value), id);
   return { to: `${addressOfPayment(context, id, carriedBy(context))}#story-heading` };
 }
 
 export async function claimOrRelease(context: ReviewContext, act: 'claim' | 'release'): Promise<Outcome> {
-  const { principal, journal, request, form, query } = context;
+  const { principal, journal, form, query } = context;
   const payment = await paymentOf(context);
   const { id } = payment;
   const force = form.get('force') === '1';
   try {
     await journal.commit(
       (transaction) =>
-        act === 'claim'
-          ? claim(transaction, principal, id, { force }, request.id)
-          : release(transaction, principal, id, request.id),
+        act === 'claim' ? claim(transaction, principal, id, { force }) : release(transaction, principal, id),
       id,
     );
   } catch (error) {

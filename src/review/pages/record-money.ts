@@ -94,7 +94,7 @@ function fieldsOf(
 }
 
 export async function takeRecord(context: ReviewContext): Promise<Outcome> {
-  const { form, journal, principal, request, now } = context;
+  const { form, journal, principal, now } = context;
   const payment = await paymentOf(context);
   const { id, currency } = payment;
   const filled: Filled = Object.fromEntries(form);
@@ -113,10 +113,7 @@ export async function takeRecord(context: ReviewContext): Promise<Outcome> {
   if ('faults' in parsed)
     return asking(context, payment, { filled, faults: worded(context, parsed.faults, filled, currency) });
   try {
-    await journal.commit(
-      (transaction) => recordMoney(transaction, principal, id, parsed.value, request.id),
-      id,
-    );
+    await journal.commit((transaction) => recordMoney(transaction, principal, id, parsed.value), id);
   } catch (error) {
     if (!(error instanceof OperationalError)) throw error;
     const now = await paymentOf(context);

@@ -34,7 +34,6 @@ export async function approveCertain(
   pairs: readonly LinePair[],
   certain: readonly CertainPair[],
   fourEyesAbove: Readonly<Record<string, number>>,
-  requestId: string,
 ): Promise<{ decisions: Decision[]; linked: LinePair[]; left: LeftLine[] }> {
   await requireStanding(transaction, principal, 'decide');
   const decisions: Decision[] = [];
@@ -50,10 +49,10 @@ export async function approveCertain(
       ? await whyNot(transaction, principal, pair)
       : (say: Say) => say`It is not certain any more.`;
     if (why === undefined && sure?.payment.status === 'approved') {
-      await acceptLine(transaction, principal, pair, requestId);
+      await acceptLine(transaction, principal, pair);
       linked.push(pair);
     } else if (why === undefined)
-      decisions.push(await approveLine(transaction, principal, pair, fourEyesAbove, requestId));
+      decisions.push(await approveLine(transaction, principal, pair, fourEyesAbove));
     else left.push({ line_id: pair.line_id, payment_id: pair.payment_id, why });
   }
   return { decisions, linked, left };

@@ -64,7 +64,6 @@ export async function acceptLine(
   transaction: Transaction,
   principal: Principal,
   { line_id, payment_id, version, as }: LinePair,
-  requestId: string,
 ): Promise<Payment> {
   await requireStanding(transaction, principal, 'decide');
   const known = await findLine(transaction, line_id);
@@ -93,9 +92,9 @@ export async function acceptLine(
   const pair = { payment_id, version, same_as };
   const after =
     isBack || status === 'requires_review' || isDecided({ status })
-      ? await tellPayment(transaction, principal, pair, line, isBack ? 'return' : 'match', requestId)
-      : await recordMoney(transaction, principal, payment_id, received, requestId);
-  await writeLine(transaction, line, { state: 'matched', payment_id }, 'line.matched', principal, requestId, {
+      ? await tellPayment(transaction, principal, pair, line, isBack ? 'return' : 'match')
+      : await recordMoney(transaction, principal, payment_id, received);
+  await writeLine(transaction, line, { state: 'matched', payment_id }, 'line.matched', principal, {
     payment: payment_id,
   });
   return after;
@@ -141,10 +140,9 @@ function tellPayment(
   }: { payment_id: string; version: number | null; same_as?: number | undefined },
   { id, amount_minor, currency, day }: KeptLine,
   act: 'match' | 'return' | 'unmatch',
-  requestId: string,
 ): Promise<Payment> {
   const money = { amount_minor, currency, received_on: day, same_as: same_as ?? null };
-  return actOn(transaction, principal, payment_id, requestId, async (seen) => {
+  return actOn(transaction, principal, payment_id, async (seen) => {
     await refuseOtherVersion(transaction, seen, version);
     // No merchant is told of money that they know.
     const matched = same_as === undefined ? 'payment.line_matched' : 'payment.line_linked';
@@ -212,13 +210,12 @@ export async function approveLine(
   principal: Principal,
   pair: LinePair,
   fourEyesAbove: Readonly<Record<string, number>>,
-  requestId: string,
   note: string | null = null,
 ): Promise<Decision> {
   const line = await openLine(transaction, pair.line_id);
-  await acceptLine(transaction, principal, pair, requestId);
+  await acceptLine(transaction, principal, pair);
   const approval = { note, bank_reference: referenceOn(line), version: null };
-  return approve(transaction, principal, pair.payment_id, approval, fourEyesAbove, requestId);
+  return approve(transaction, principal, pair.payment_id, approval, fourEyesAbove);
 }
 
 /** Says that a line is of no payment. Throws `not_found`, `invalid_status` if it is not open, and `conflict`. */
@@ -227,18 +224,10 @@ export async function ignoreLine(
   principal: Principal,
   lineId: string,
   reason: string,
-  requestId: string,
 ): Promise<void> {
   await requireStanding(transaction, principal, 'decide');
   const line = await openLine(transaction, lineId);
-  await writeLine(
-    transaction,
-    line,
-    { state: 'ignored', note: reason },
-    'line.ignored',
-    principal,
-    requestId,
-  );
+  await writeLine(transaction, line, { state: 'ignored', note: reason }, 'line.ignored', principal);
 }
 
 /**
@@ -249,31 +238,25 @@ export async function reopenLine(
   transaction: Transaction,
   principal: Principal,
   lineId: string,
-  requestId: string,
 ): Promise<void> {
   await requireStanding(transaction, principal, 'decide');
   const line = await findLine(transaction, lineId);
   if (!line) throw lineNotFound();
   if (line.state !== 'matched' && line.state !== 'ignored')
     throw new OperationalError('invalid_status', phrase('The line is neither matched nor ignored.'));
-  await unmatch(transaction, principal, line, requestId);
+  await unmatch(transaction, principal, line);
   const open = { state: 'open', payment_id: null, note: null } as const;
-  await writeLine(transaction, line, open, 'line.reopened', principal, requestId);
+  await writeLine(transaction, line, open, 'line.reopened', principal);
 }
 
 /** Tells the payment of a line, if it has one, that the line is its money no more. Throws `invalid_status` if it was decided by it. */
-export async function unmatch(
-  transaction: Transaction,
-  principal: Principal,
-  line: KeptLine,
-  requestId: string,
-): Promise<void> {
+export async function unmatch(transaction: Transaction, principal: Principal, line: KeptLine): Promise<void> {
   const payment = line.payment_id === null ? undefined : await findPayment(transaction, line.payment_id);
   if (!payment) return;
   if (isDecidedBy(payment, line))
     refuse((say) => say`The payment is ${say.of(payment.status)}: a decision cannot be taken back.`);
   const pair = { payment_id: payment.id, version: null };
-  await tellPayment(transaction, principal, pair, line, 'unmatch', requestId);
+  await tellPayment(transaction, principal, pair, line, 'unmatch');
 }
 
 /** Whether a payment was decided after a line was matched with it: then the match stands. */
@@ -303,8 +286,7 @@ export async function writeLine(
   line: KeptLine,
   written: LineWritten,
   action: string,
-  { actor }: Principal,
-  request_id: string,
+  { actor, request_id }: Principal,
   facts: Facts = {},
 ): Promise<void> {
   const act = { actor, request_id };

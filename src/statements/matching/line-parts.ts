@@ -57,7 +57,6 @@ export async function acceptParts(
   principal: Principal,
   lineId: string,
   parts: readonly LinePart[],
-  requestId: string,
   charges: string | null = null,
 ): Promise<void> {
   const payments: Payment[] = [];
@@ -79,17 +78,17 @@ export async function acceptParts(
       phrase('The payments do not come to the amount of the line.'),
     );
   const facts = { parts: found.length };
-  await writeLine(transaction, line, { state: 'split' }, 'line.split', principal, requestId, facts);
-  const add = partsOf(transaction, principal, line, requestId);
+  await writeLine(transaction, line, { state: 'split' }, 'line.split', principal, facts);
+  const add = partsOf(transaction, principal, line);
   for (const [place, { payment_id, amount_minor, version, as }] of found.entries()) {
     const { id } = await add(place, { amount_minor });
-    await acceptLine(transaction, principal, { line_id: id, payment_id, version, as }, requestId);
+    await acceptLine(transaction, principal, { line_id: id, payment_id, version, as });
   }
   if (left > 0) await add(found.length, { amount_minor: left });
   if (left >= 0) return;
   // Without the words of the line, whose reference would say that money of a payment went back.
   const fee = await add(found.length, { amount_minor: -left, direction: 'debit', details: null });
-  await ignoreLine(transaction, principal, fee.id, charges!, requestId);
+  await ignoreLine(transaction, principal, fee.id, charges!);
 }
 
 /** Whether it was `principal` who split a line for just these payments, with the amounts that are said. */
@@ -116,7 +115,7 @@ async function isSplitBy(
 }
 
 /** What adds parts to a line that is split, each by its place. */
-function partsOf(transaction: Transaction, { actor }: Principal, line: KeptLine, request_id: string) {
+function partsOf(transaction: Transaction, { actor, request_id }: Principal, line: KeptLine) {
   return async (place: number, changed: Partial<KeptLine>): Promise<KeptLine> => {
     const { now } = transaction;
     const part: KeptLine = {
@@ -143,7 +142,6 @@ export async function reopenParts(
   transaction: Transaction,
   principal: Principal,
   lineId: string,
-  requestId: string,
 ): Promise<void> {
   await requireStanding(transaction, principal, 'decide');
   const line = await findLine(transaction, lineId);
@@ -151,10 +149,10 @@ export async function reopenParts(
   if (line.state !== 'split') throw new OperationalError('invalid_status', phrase('The line is not split.'));
   const parts = await partsOfLine(transaction, line);
   for (const part of parts.toSorted((a, b) => ((a.payment_id ?? '') < (b.payment_id ?? '') ? -1 : 1))) {
-    await unmatch(transaction, principal, part, requestId);
+    await unmatch(transaction, principal, part);
     // The whole line says what the bank wrote.
     const gone = { state: 'replaced', payment_id: null, note: null, details: null } as const;
-    await writeLine(transaction, part, gone, 'line.replaced', principal, requestId);
+    await writeLine(transaction, part, gone, 'line.replaced', principal);
   }
-  await writeLine(transaction, line, { state: 'open' }, 'line.reopened', principal, requestId);
+  await writeLine(transaction, line, { state: 'open' }, 'line.reopened', principal);
 }

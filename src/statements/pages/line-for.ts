@@ -121,7 +121,7 @@ export async function takeNamed(
   context: StatementContext,
   again: (context: StatementContext, faults: Faults) => Promise<Outcome>,
 ): Promise<Outcome> {
-  const { database, journal, principal, request, params, form } = context;
+  const { database, journal, principal, params, form } = context;
   const id = params.line_id!;
   const line = await findLine(database, id);
   if (!line) throw lineNotFound();
@@ -151,7 +151,7 @@ export async function takeNamed(
   }
   if (isWhole) {
     const pair = { line_id: id, payment_id: first.id, version: first.version, as };
-    await journal.commit((transaction) => acceptLine(transaction, principal, pair, request.id), first.id);
+    await journal.commit((transaction) => acceptLine(transaction, principal, pair), first.id);
     return goOn(context, id);
   }
   const parts = found.map((one): LinePart => {
@@ -167,7 +167,7 @@ export async function takeNamed(
   const fault = charges === '' ? undefined : ignoreReasonFault(charges);
   if (fault) return again(context, { charges: fault });
   await journal.commit((transaction) =>
-    acceptParts(transaction, principal, id, parts, request.id, isMore ? charges : null),
+    acceptParts(transaction, principal, id, parts, isMore ? charges : null),
   );
   return goOn(context, id);
 }

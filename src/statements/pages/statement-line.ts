@@ -251,17 +251,14 @@ const pairOf = ({ params, form }: StatementContext): LinePair => ({
 });
 
 export async function takeAccept(context: StatementContext): Promise<Outcome> {
-  const { journal, principal, request } = context;
+  const { journal, principal } = context;
   const pair = pairOf(context);
-  await journal.commit(
-    (transaction) => acceptLine(transaction, principal, pair, request.id),
-    pair.payment_id,
-  );
+  await journal.commit((transaction) => acceptLine(transaction, principal, pair), pair.payment_id);
   return goOn(context, pair.line_id);
 }
 
 export async function takeApproval(context: StatementContext): Promise<Outcome> {
-  const { journal, principal, request, fourEyesAbove, form } = context;
+  const { journal, principal, fourEyesAbove, form } = context;
   const pair = pairOf(context);
   const line = await lineNamed(context);
   const proposals = await proposalsFor(context, line);
@@ -281,22 +278,22 @@ export async function takeApproval(context: StatementContext): Promise<Outcome> 
   if (place >= 0 && fault) return linePage(context, { [`${prefixOf(place)}note`]: fault });
   const note = 'value' in parsed ? parsed.value.note : null;
   await journal.commit(
-    (transaction) => approveLine(transaction, principal, pair, fourEyesAbove, request.id, note),
+    (transaction) => approveLine(transaction, principal, pair, fourEyesAbove, note),
     pair.payment_id,
   );
   return goOn(context, context.params.line_id!);
 }
 
 export async function takeIgnore(context: StatementContext): Promise<Outcome> {
-  const { journal, principal, request, form } = context;
+  const { journal, principal, form } = context;
   const reason = trimmedText(form.get('reason') ?? '');
   const fault = ignoreReasonFault(reason);
   if (fault) return linePage(context, { reason: context.say.of(fault) });
   const line = await lineNamed(context);
   await journal.commit(async (transaction) => {
-    if (form.get('always') === 'yes') await makeRule(transaction, principal, line, reason, request.id);
+    if (form.get('always') === 'yes') await makeRule(transaction, principal, line, reason);
     if ((await findLine(transaction, line.id))?.state === 'open')
-      await ignoreLine(transaction, principal, line.id, reason, request.id);
+      await ignoreLine(transaction, principal, line.id, reason);
   });
   return goOn(context, context.params.line_id!);
 }

@@ -60,7 +60,7 @@ export async function partsShown(context: StatementContext, line: KeptLine): Pro
 }
 
 export async function takeParts(context: StatementContext): Promise<Outcome> {
-  const { journal, principal, request, params, form } = context;
+  const { journal, principal, params, form } = context;
   const pairs = (form.get('pairs') ?? '').split(',').map((pair) => {
     const [payment_id = '', version] = pair.split(' ');
     return { payment_id, version: Number(version) };
@@ -68,16 +68,16 @@ export async function takeParts(context: StatementContext): Promise<Outcome> {
   const id = params.line_id!;
   const line = await findLine(context.database, id);
   const charges = line && bankLine(line).chargesMinor ? context.say`Charges of the bank` : null;
-  await journal.commit((transaction) => acceptParts(transaction, principal, id, pairs, request.id, charges));
+  await journal.commit((transaction) => acceptParts(transaction, principal, id, pairs, charges));
   return goOn(context, id);
 }
 
 /** Takes back what became of a line, or of all parts of one that was split. */
 export async function takeReopen(context: StatementContext): Promise<Outcome> {
-  const { database, journal, principal, request, params } = context;
+  const { database, journal, principal, params } = context;
   const id = params.line_id!;
   const isSplit = (await findLine(database, id))?.state === 'split';
   const reopen = isSplit ? reopenParts : reopenLine;
-  await journal.commit((transaction) => reopen(transaction, principal, id, request.id));
+  await journal.commit((transaction) => reopen(transaction, principal, id));
   return { to: addressOfLine(context, id) };
 }

@@ -53,10 +53,9 @@ ${
 export async function takeRuleEnd({
   journal,
   principal,
-  request,
   params,
   address,
 }: StatementContext): Promise<Outcome> {
-  await journal.commit((transaction) => endRule(transaction, principal, params.rule_id!, request.id));
+  await journal.commit((transaction) => endRule(transaction, principal, params.rule_id!));
   return { to: address(RULES_PATH) };
 }

@@ -77,7 +77,7 @@ export async function takeSeveral(
 
 /** Ignores lines in one commit. Those that are not open any more are left. Returns a sentence for a reason that will not do. */
 async function ignored(context: StatementContext, ids: readonly string[]): Promise<Html | string> {
-  const { database, journal, principal, request, form, say } = context;
+  const { database, journal, principal, form, say } = context;
   const reason = (form.get('reason') ?? '').trim();
   const fault = ignoreReasonFault(reason);
   if (fault) return fault;
@@ -86,7 +86,7 @@ async function ignored(context: StatementContext, ids: readonly string[]): Promi
     let left = 0;
     for (const id of ids)
       if ((await findLine(transaction, id))?.state === 'open')
-        await ignoreLine(transaction, principal, id, reason, request.id);
+        await ignoreLine(transaction, principal, id, reason);
       else left++;
     return left;
   });
@@ -96,7 +96,7 @@ async function ignored(context: StatementContext, ids: readonly string[]): Promi
 
 /** Matches lines with one payment in one commit: all of them, or none. Returns a sentence for a payment that is not found. */
 async function together(context: StatementContext, ids: readonly string[]): Promise<Html | string> {
-  const { database, journal, principal, request, form, say } = context;
+  const { database, journal, principal, form, say } = context;
   const text = (form.get('payment') ?? '').trim();
   if (text === '') return context.say`Say which payment they are for`;
   const named = await findPaymentNamed(context, text);
@@ -106,7 +106,7 @@ async function together(context: StatementContext, ids: readonly string[]): Prom
       const payment = await findPayment(transaction, named.id);
       if (!payment) throw paymentNotFound();
       const pair = { line_id, payment_id: payment.id, version: payment.version };
-      await acceptLine(transaction, principal, pair, request.id);
+      await acceptLine(transaction, principal, pair);
     }
   }, named.id);
   database.refresh();

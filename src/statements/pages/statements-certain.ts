@@ -91,7 +91,7 @@ function table(context: StatementContext, pairs: readonly CertainPair[]): Html {
 }
 
 export async function takeCertain(context: StatementContext): Promise<Outcome> {
-  const { database, journal, principal, request, form, fourEyesAbove, say } = context;
+  const { database, journal, principal, form, fourEyesAbove, say } = context;
   // Each box is named by its line.
   const pairs = [...form]
     .filter(([name]) => isLineId(name))
@@ -99,7 +99,7 @@ export async function takeCertain(context: StatementContext): Promise<Outcome> {
     .map(pairIn);
   const certain = certainPairs(await openLines(database, context));
   const { decisions, linked, left } = await journal.commit((transaction) =>
-    approveCertain(transaction, principal, pairs, certain, fourEyesAbove, request.id),
+    approveCertain(transaction, principal, pairs, certain, fourEyesAbove),
   );
   const approved = decisions.filter(({ outcome }) => outcome === 'approved').length;
   const second = decisions.length - approved;

@@ -90,7 +90,7 @@ for (const engine of ENGINES) {
 
     test('a line for a payment that nobody announced brings it under review, with amount, day and reference', async () => {
       const [paid, line] = [await pay(), await bring({ amount: '40.00' })];
-      await commit((one) => acceptLine(one, ANA, pairOf(line, paid), 'req_1'));
+      await commit((one) => acceptLine(one, ANA, pairOf(line, paid)));
       const after = await payment(paid.id);
       assert.equal(after.status, 'requires_review');
       const [receipt] = receiptsOf(after);
@@ -105,13 +105,13 @@ for (const engine of ENGINES) {
     test('a line is not matched with a payment that a colleague has claimed', async () => {
       const [paid, line] = [await pay(), await bring()];
       await submit(service, paid.id);
-      await commit((one) => claim(one, BEN, paid.id, {}, 'req_c'), paid.id);
+      await commit((one) => claim(one, BEN, paid.id, {}), paid.id);
       const pair = pairOf(line, await payment(paid.id));
       await assert.rejects(
-        commit((one) => acceptLine(one, ANA, pair, 'r')),
+        commit((one) => acceptLine(one, ANA, pair)),
         { ...CONFLICT, message: /Ben has it until/ },
       );
-      await commit((one) => acceptLine(one, BEN, pair, 'r'));
+      await commit((one) => acceptLine(one, BEN, pair));
       assert.equal((await lineNow(line)).state, 'matched');
     });
 
@@ -119,7 +119,7 @@ for (const engine of ENGINES) {
       const [paid, line] = [await pay(), await bring()];
       await submit(service, paid.id);
       const pair = pairOf(line, await payment(paid.id));
-      const { outcome } = await commit((one) => approveLine(one, ANA, pair, {}, 'req_2'));
+      const { outcome } = await commit((one) => approveLine(one, ANA, pair, {}));
       assert.equal(outcome, 'approved');
       const after = await payment(paid.id);
       assert.deepEqual([after.status, after.bank_reference], ['approved', `L${count}`]);
@@ -137,7 +137,7 @@ for (const engine of ENGINES) {
         load(new URL(`${service.service.checkoutBaseUrl}/payment.php?payment_id=${paid.id}${query}`));
       const before = (await page()).body;
       const line = await bring({ amount: '40.00' });
-      await commit((one) => acceptLine(one, ANA, { line_id: line, payment_id: paid.id, version: 2 }, 'r'));
+      await commit((one) => acceptLine(one, ANA, { line_id: line, payment_id: paid.id, version: 2 }));
       const seen = await payment(paid.id);
       assert.deepEqual([receivedSoFar(seen), receiptsOf(seen)], [4000, []]);
       const events = ['payment.created', 'payment.submitted', 'payment.money_received'];
@@ -149,19 +149,19 @@ for (const engine of ENGINES) {
       const part = (await page()).body;
       assert.match(part, /€40\.00 of €49\.90 has arrived\. €9\.90 is left to pay\./);
       const rest = await bring({ amount: '9.90' });
-      await commit((one) => acceptLine(one, ANA, pairOf(rest, seen), 'r'));
+      await commit((one) => acceptLine(one, ANA, pairOf(rest, seen)));
       assert.equal(receivedSoFar(await payment(paid.id)), 4990);
       const whole = (await page()).body;
       assert.match(whole, /€49\.90 has arrived\./);
       assert.doesNotMatch(whole, /left to pay|Transfer exactly/);
-      for (const one of [line, rest]) await commit((transaction) => reopenLine(transaction, ANA, one, 'r'));
+      for (const one of [line, rest]) await commit((transaction) => reopenLine(transaction, ANA, one));
       assert.equal(receivedSoFar(await payment(paid.id)), 0);
       assert.equal((await page()).body, before);
     });
 
     test('what was matched is a fact about the payment, worth a look where the amount differs', async () => {
       const [paid, line] = [await pay(), await bring({ amount: '40.00', name: 'Zoë Berg' })];
-      await commit((one) => acceptLine(one, ANA, pairOf(line, paid), 'r'));
+      await commit((one) => acceptLine(one, ANA, pairOf(line, paid)));
       const facts = await factsNow(await payment(paid.id));
       const { tone, text } = facts.find(({ kind }) => kind === 'on_statement')!;
       assert.deepEqual(
@@ -177,7 +177,7 @@ for (const engine of ENGINES) {
 
     const byHand = async (paid: Payment, amount_minor: number, bank_reference: string | null = null) => {
       const money = { amount_minor, received_on: '2026-11-20', bank_reference, note: null, version: null };
-      await commit((one) => recordMoney(one, ANA, paid.id, money, 'r'));
+      await commit((one) => recordMoney(one, ANA, paid.id, money));
       return payment(paid.id);
     };
 
@@ -185,22 +185,22 @@ for (const engine of ENGINES) {
       const [paid, line] = [await pay(60), await bring({ amount: '30.00' })];
       const seen = await byHand(paid, 3000);
       await assert.rejects(
-        commit((one) => acceptLine(one, ANA, pairOf(line, seen), 'r')),
+        commit((one) => acceptLine(one, ANA, pairOf(line, seen))),
         /say whether the line shows the same money/,
       );
-      await commit((one) => acceptLine(one, ANA, { ...pairOf(line, seen), as: 'same' }, 'r'));
+      await commit((one) => acceptLine(one, ANA, { ...pairOf(line, seen), as: 'same' }));
       assert.equal(receivedSoFar(await payment(paid.id)), 3000);
-      await commit((one) => reopenLine(one, ANA, line, 'r'));
+      await commit((one) => reopenLine(one, ANA, line));
       assert.equal(receivedSoFar(await payment(paid.id)), 3000);
       const again = { ...pairOf(line, await payment(paid.id)), as: 'besides' as const };
-      await commit((one) => acceptLine(one, ANA, again, 'r'));
+      await commit((one) => acceptLine(one, ANA, again));
       assert.equal(receivedSoFar(await payment(paid.id)), 6000);
     });
 
     test('a line with the bank’s reference that was typed by hand is the same money', async () => {
       const [paid, line] = [await pay(51), await bring({ amount: '51.00' })];
       const seen = await byHand(paid, 5100, `l ${count}`);
-      await commit((one) => acceptLine(one, ANA, pairOf(line, seen), 'r'));
+      await commit((one) => acceptLine(one, ANA, pairOf(line, seen)));
       assert.equal(receivedSoFar(await payment(paid.id)), 5100);
     });
 
@@ -208,7 +208,7 @@ for (const engine of ENGINES) {
       const paid = await pay(51);
       await submit(service, paid.id);
       const approval = { note: null, bank_reference: 'BK51', version: null };
-      await commit((one) => approve(one, ANA, paid.id, approval, {}, 'r'));
+      await commit((one) => approve(one, ANA, paid.id, approval, {}));
       const text = creditorReference(paid);
       const line = await bring({ amount: '51.00', text, bank: 'BK51', day: today() });
       const first = async (id: string) => {
@@ -219,7 +219,7 @@ for (const engine of ENGINES) {
       assert.deepEqual(await first(line), [paid.id, 'certain', 'recorded', 'link']);
       const certain = certainPairs(await openLines(service.service.database, { now: service.clock.now() }));
       const pair = pairOf(line, await payment(paid.id));
-      const done = await commit((one) => approveCertain(one, ANA, [pair], certain, {}, 'r'));
+      const done = await commit((one) => approveCertain(one, ANA, [pair], certain, {}));
       assert.deepEqual([done.decisions, done.linked, done.left], [[], [pair], []]);
       const after = await payment(paid.id);
       assert.deepEqual(
@@ -229,12 +229,12 @@ for (const engine of ENGINES) {
       const { data } = (await service.request(`/v1/events?payment_id=${paid.id}`)).json;
       assert.equal(data.at(-1).type, 'payment.approved');
       // What was linked after the decision can be taken back; another line is money to return.
-      await commit((one) => reopenLine(one, ANA, line, 'r'));
-      await commit(async (one) => acceptLine(one, ANA, pairOf(line, await payment(paid.id)), 'r'));
+      await commit((one) => reopenLine(one, ANA, line));
+      await commit(async (one) => acceptLine(one, ANA, pairOf(line, await payment(paid.id))));
       const second = await bring({ amount: '51.00', text, day: today() });
       assert.deepEqual(await first(second), [paid.id, 'possible', 'twice', 'none']);
       await assert.rejects(
-        commit(async (one) => acceptLine(one, ANA, pairOf(second, await payment(paid.id)), 'r')),
+        commit(async (one) => acceptLine(one, ANA, pairOf(second, await payment(paid.id)))),
         /approved already/,
       );
     });
@@ -268,19 +268,19 @@ for (const engine of ENGINES) {
           if (how === 'by hand') {
             await submit(service, paid.id);
             const approval = { note: null, bank_reference: null, version: null };
-            await commit((one) => approve(one, ANA, paid.id, approval, {}, 'r'));
+            await commit((one) => approve(one, ANA, paid.id, approval, {}));
           }
           const line = await come(first);
           if (how === 'by hand')
-            await commit(async (one) => acceptLine(one, ANA, pairOf(line, await payment(paid.id)), 'r'));
-          else await commit((one) => approveLine(one, ANA, pairOf(line, paid), {}, 'r', 'A part'));
+            await commit(async (one) => acceptLine(one, ANA, pairOf(line, await payment(paid.id))));
+          else await commit((one) => approveLine(one, ANA, pairOf(line, paid), {}, 'A part'));
           for (const [minor, kind, received] of others) {
             const further = await come(minor);
             const open = await openLines(service.service.database, { now: service.clock.now() });
             const [proposal] = open.find((one) => one.line.id === further)!.proposals;
             assert.deepEqual([proposal!.case, proposal!.level], [kind, 'possible']);
             const linked = commit(async (one) =>
-              acceptLine(one, ANA, pairOf(further, await payment(paid.id)), 'r'),
+              acceptLine(one, ANA, pairOf(further, await payment(paid.id))),
             );
             if (kind === 'twice') await assert.rejects(linked, /approved already/);
             else await linked;
@@ -295,12 +295,12 @@ for (const engine of ENGINES) {
       const paid = await pay(100);
       const text = creditorReference(paid);
       const line = await bring({ amount: '100.00', text, day: today() });
-      await commit((one) => approveLine(one, ANA, pairOf(line, paid), {}, 'r'));
+      await commit((one) => approveLine(one, ANA, pairOf(line, paid), {}));
       const debit = await bring({ amount: '30.00', direction: 'DBIT', text: `Refund ${text}`, day: today() });
       const proposed = await openLines(service.service.database, { now: service.clock.now() });
       const [proposal] = proposed.find((one) => one.line.id === debit)!.proposals;
       assert.deepEqual([proposal!.case, proposal!.button], ['went_out', 'back']);
-      await commit(async (one) => acceptLine(one, ANA, pairOf(debit, await payment(paid.id)), 'r'));
+      await commit(async (one) => acceptLine(one, ANA, pairOf(debit, await payment(paid.id))));
       const after = await payment(paid.id);
       assert.deepEqual([after.status, receivedSoFar(after), returnedSoFar(after)], ['approved', 7000, 3000]);
       const shown = JSON.parse(presentPayment(after, 'https://pay.example', service.clock.now()));
@@ -319,7 +319,7 @@ for (const engine of ENGINES) {
         /^EUR 100\.00 stands on .*, and EUR 30\.00 went back on .*: EUR 30\.00 less than was asked for\.$/,
       );
       assert.equal(tone, 'notice');
-      await commit((one) => reopenLine(one, ANA, debit, 'r'));
+      await commit((one) => reopenLine(one, ANA, debit));
       assert.equal(receivedSoFar(await payment(paid.id)), 10_000);
     });
 
@@ -328,7 +328,7 @@ for (const engine of ENGINES) {
       const text = creditorReference(paid);
       const line = await bring({ amount: '20.39', text, day: today(), name: 'Boris Beispiel' });
       const debit = await bring({ amount: '20.39', text, day: today(), direction: 'DBIT', reversal: true });
-      await commit((one) => ignoreLine(one, ANA, debit, 'The bank took it back', 'r'));
+      await commit((one) => ignoreLine(one, ANA, debit, 'The bank took it back'));
       service.service.database.refresh();
       const open = await openLines(service.service.database, { now: service.clock.now() });
       const [proposal] = open.find((one) => one.line.id === line)!.proposals;
@@ -354,7 +354,7 @@ for (const engine of ENGINES) {
         await bring({ amount: '30.00' }),
       ];
       for (const line of [one, two])
-        await commit(async (work) => acceptLine(work, ANA, pairOf(line, await payment(paid.id)), 'r'));
+        await commit(async (work) => acceptLine(work, ANA, pairOf(line, await payment(paid.id))));
       const facts = await factsNow(await payment(paid.id));
       assert.match(
         facts.find(({ kind }) => kind === 'on_statement')!.text,
@@ -364,7 +364,7 @@ for (const engine of ENGINES) {
 
     test('more than was asked for is to be returned to its payer', async () => {
       const [paid, line] = [await pay(), await bring({ amount: '59.90', name: 'Zoë Berg' })];
-      await commit((one) => acceptLine(one, ANA, pairOf(line, paid), 'r'));
+      await commit((one) => acceptLine(one, ANA, pairOf(line, paid)));
       const facts = await factsNow(await payment(paid.id));
       const { text } = facts.find(({ kind }) => kind === 'on_statement')!;
       assert.match(text, /EUR 10\.00 more than was asked for\. Return EUR 10\.00 to “Zoë Berg”/);
@@ -372,9 +372,7 @@ for (const engine of ENGINES) {
 
     test('above the four-eyes limit an approval is the first of two', async () => {
       const [paid, line] = [await pay(), await bring()];
-      const { outcome } = await commit((one) =>
-        approveLine(one, ANA, pairOf(line, paid), { EUR: 1000 }, 'req_3'),
-      );
+      const { outcome } = await commit((one) => approveLine(one, ANA, pairOf(line, paid), { EUR: 1000 }));
       assert.equal(outcome, 'awaiting_second');
       assert.equal((await payment(paid.id)).status, 'requires_review');
     });
@@ -382,37 +380,37 @@ for (const engine of ENGINES) {
     test('refused: a line twice, another version, another currency, a pending line, a decided payment', async () => {
       const [paid, line] = [await pay(), await bring()];
       await assert.rejects(
-        commit((one) => acceptLine(one, ANA, { ...pairOf(line, paid), version: 7 }, 'r')),
+        commit((one) => acceptLine(one, ANA, { ...pairOf(line, paid), version: 7 })),
         CONFLICT,
       );
       const submitted = await pay();
       await submit(service, submitted.id);
       await assert.rejects(
-        commit((one) => acceptLine(one, ANA, pairOf(line, submitted), 'r')),
+        commit((one) => acceptLine(one, ANA, pairOf(line, submitted))),
         CONFLICT,
       );
-      await commit((one) => acceptLine(one, ANA, pairOf(line, paid), 'r'));
+      await commit((one) => acceptLine(one, ANA, pairOf(line, paid)));
       const seen = await payment(paid.id);
       await assert.rejects(
-        commit((one) => acceptLine(one, BEN, pairOf(line, seen), 'r')),
+        commit((one) => acceptLine(one, BEN, pairOf(line, seen))),
         WRONG,
       );
       const dollars = await payment((await service.create({ amount: 49.9, currency: 'USD' })).id);
       const other = await bring();
       await assert.rejects(
-        commit((one) => acceptLine(one, ANA, pairOf(other, dollars), 'r')),
+        commit((one) => acceptLine(one, ANA, pairOf(other, dollars))),
         /The line is in EUR, the payment in USD/,
       );
       const [unpaid, pending] = [await pay(), await bring({ status: 'PDNG' })];
       await assert.rejects(
-        commit((one) => acceptLine(one, ANA, pairOf(pending, unpaid), 'r')),
+        commit((one) => acceptLine(one, ANA, pairOf(pending, unpaid))),
         /no credit that was booked/,
       );
       const [decided, first] = [await pay(), await bring()];
-      await commit((one) => approveLine(one, ANA, pairOf(first, decided), {}, 'r'));
+      await commit((one) => approveLine(one, ANA, pairOf(first, decided), {}));
       const approved = await payment(decided.id);
       await assert.rejects(
-        commit((one) => acceptLine(one, ANA, pairOf(other, approved), 'r')),
+        commit((one) => acceptLine(one, ANA, pairOf(other, approved))),
         /approved already/,
       );
       assert.equal((await lineNow(other)).state, 'open');
@@ -422,7 +420,7 @@ for (const engine of ENGINES) {
       const paid = await pay(49.9);
       const text = creditorReference(paid);
       const line = await bring({ text });
-      await commit((one) => acceptLine(one, ANA, pairOf(line, paid), 'r'));
+      await commit((one) => acceptLine(one, ANA, pairOf(line, paid)));
       const second = await bring({ text });
       const lines = await openLines(service.service.database, { now: service.clock.now() });
       const [proposal] = lines.find((one) => one.line.id === second)!.proposals;
@@ -443,28 +441,28 @@ for (const engine of ENGINES) {
 
     test('an ignored line has its reason, and can be opened again', async () => {
       const line = await bring();
-      await commit((one) => ignoreLine(one, ANA, line, 'Rent of the flat upstairs', 'r'));
+      await commit((one) => ignoreLine(one, ANA, line, 'Rent of the flat upstairs'));
       const ignored = await lineNow(line);
       assert.deepEqual([ignored.state, ignored.note], ['ignored', 'Rent of the flat upstairs']);
       await assert.rejects(
-        commit((one) => ignoreLine(one, ANA, line, 'Again', 'r')),
+        commit((one) => ignoreLine(one, ANA, line, 'Again')),
         WRONG,
       );
-      await commit((one) => reopenLine(one, BEN, line, 'r'));
+      await commit((one) => reopenLine(one, BEN, line));
       const open = await lineNow(line);
       assert.deepEqual([open.state, open.note], ['open', null]);
     });
 
     test('a match is taken back while nobody has decided, and not after', async () => {
       const [paid, line] = [await pay(), await bring()];
-      await commit((one) => acceptLine(one, ANA, pairOf(line, paid), 'r'));
-      await commit((one) => reopenLine(one, ANA, line, 'r'));
+      await commit((one) => acceptLine(one, ANA, pairOf(line, paid)));
+      await commit((one) => reopenLine(one, ANA, line));
       const open = await lineNow(line);
       assert.deepEqual([open.state, open.payment_id], ['open', null]);
       const seen = await payment(paid.id);
-      await commit((one) => approveLine(one, ANA, pairOf(line, seen), {}, 'r'));
+      await commit((one) => approveLine(one, ANA, pairOf(line, seen), {}));
       await assert.rejects(
-        commit((one) => reopenLine(one, ANA, line, 'r')),
+        commit((one) => reopenLine(one, ANA, line)),
         /a decision cannot be taken back/,
       );
     });
@@ -483,7 +481,7 @@ for (const engine of ENGINES) {
         Promise.all(ids.map(async (id) => ({ payment_id: id, version: (await payment(id)).version })));
       const split = async (...ids: string[]) => {
         const some = await pairs(...ids);
-        await commit((work) => acceptParts(work, ANA, line, some, 'r'));
+        await commit((work) => acceptParts(work, ANA, line, some));
       };
       // Nothing of it, if it comes to more than the amount, a payment is named twice or was changed.
       for (const ids of [
@@ -494,7 +492,7 @@ for (const engine of ENGINES) {
       const old = await pairs(one.id, two.id);
       await submit(service, two.id);
       await assert.rejects(
-        commit((work) => acceptParts(work, ANA, line, old, 'r')),
+        commit((work) => acceptParts(work, ANA, line, old)),
         CONFLICT,
       );
       assert.deepEqual([(await lineNow(line)).state, (await payment(one.id)).status], ['open', 'pending']);
@@ -521,22 +519,22 @@ for (const engine of ENGINES) {
         );
       await split(one.id, two.id);
       assert.equal((await parts()).length, 2, 'a second press changes nothing');
-      await commit((work) => reopenParts(work, ANA, line, 'r'));
+      await commit((work) => reopenParts(work, ANA, line));
       assert.deepEqual([await parts(), (await lineNow(line)).state], [[], 'open']);
       assert.deepEqual([receivedSoFar(await payment(one.id)), receivedSoFar(await payment(two.id))], [0, 0]);
       assert.equal((await proposed()).length, 2);
 
       await split(one.id, two.id);
       const decided = { note: null, bank_reference: null, version: null };
-      await commit((work) => approve(work, ANA, one.id, decided, {}, 'r'), one.id);
+      await commit((work) => approve(work, ANA, one.id, decided, {}), one.id);
       await assert.rejects(
-        commit((work) => reopenParts(work, ANA, line, 'r')),
+        commit((work) => reopenParts(work, ANA, line)),
         /a decision cannot be taken back/,
       );
       assert.equal((await payment(two.id)).status, 'requires_review');
       // Of the payment that nobody has decided, its part alone can be taken back.
       const other = (await parts()).find(({ payment_id }) => payment_id === two.id)!;
-      await commit((work) => reopenLine(work, ANA, other.id, 'r'));
+      await commit((work) => reopenLine(work, ANA, other.id));
       assert.equal(receivedSoFar(await payment(two.id)), 0);
     });
 
@@ -544,7 +542,7 @@ for (const engine of ENGINES) {
       const [one, two] = [await pay(20), await pay(22)];
       const line = await bring({ amount: '42.00', text: 'Two orders', day: today() });
       const pairs = [one, two].map(({ id, version }) => ({ payment_id: id, version }));
-      await commit((work) => acceptParts(work, ANA, line, pairs, 'r'));
+      await commit((work) => acceptParts(work, ANA, line, pairs));
       const parts = [{ amount: '20.00' }, { amount: '22.00' }];
       const file = camt([{ amount: '42.00', bank: `L${count}`, parts }], { message: '054' });
       const { journal, database } = service.service;
@@ -575,7 +573,7 @@ for (const engine of ENGINES) {
       await set(999_900);
       service.service.database.refresh();
       await assert.rejects(
-        commit((one) => acceptLine(one, ANA, pairOf(line, paid), 'r')),
+        commit((one) => acceptLine(one, ANA, pairOf(line, paid))),
         CONFLICT,
       );
       await set(4990);
@@ -597,10 +595,10 @@ for (const engine of ENGINES) {
       const pairs = mine.map(({ line, payment }) => pairOf(line.id, payment));
       // One is sent by its customer meanwhile, one line is ignored, and one is not certain by now.
       await submit(service, paid[1]!.id);
-      await commit((one) => ignoreLine(one, BEN, lines[2]!, 'Somebody else’s', 'r'));
+      await commit((one) => ignoreLine(one, BEN, lines[2]!, 'Somebody else’s'));
       const fresh = mine.filter(({ payment }) => payment.id !== paid[3]!.id);
       const commits = journal.counters.commits;
-      const { decisions, left } = await commit((one) => approveCertain(one, ANA, pairs, fresh, {}, 'r'));
+      const { decisions, left } = await commit((one) => approveCertain(one, ANA, pairs, fresh, {}));
       assert.equal(journal.counters.commits, commits + 1);
       assert.deepEqual(
         decisions.map(({ payment, outcome }) => [payment.id, outcome]),

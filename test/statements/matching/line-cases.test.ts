@@ -77,19 +77,19 @@ describe('named cases', () => {
       ({ entry_reference }) => entry_reference === bank,
     );
     const { version } = (await findPayment(database, id))!;
-    await journal.commit((one) => acceptLine(one, ANA, { line_id: line!.id, payment_id: id, version }, 'r'));
+    await journal.commit((one) => acceptLine(one, ANA, { line_id: line!.id, payment_id: id, version }));
   }
   /** Money by hand. */
   const record = ({ id }: Payment, amount_minor: number) =>
     service.service.journal.commit(
       (one) =>
-        recordMoney(
-          one,
-          ANA,
-          id,
-          { amount_minor, received_on: today(), bank_reference: null, note: null, version: null },
-          'r',
-        ),
+        recordMoney(one, ANA, id, {
+          amount_minor,
+          received_on: today(),
+          bank_reference: null,
+          note: null,
+          version: null,
+        }),
       id,
     );
   async function told(...lines: BankLine[]): Promise<unknown[][]> {

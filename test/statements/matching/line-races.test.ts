@@ -83,10 +83,7 @@ for (const engine of ENGINES)
         const line = await bring(payments[0]);
         const results = await Promise.allSettled(
           payments.map((payment, i) =>
-            journals[i]!.commit(
-              (one) => acceptLine(one, [ANA, BEN][i]!, pairOf(line, payment), 'r'),
-              payment.id,
-            ),
+            journals[i]!.commit((one) => acceptLine(one, [ANA, BEN][i]!, pairOf(line, payment)), payment.id),
           ),
         );
         results.forEach(refusal);
@@ -110,8 +107,8 @@ for (const engine of ENGINES)
         const line = await bring(payments[0]!, { amount: '99.80' });
         const pairs = payments.map((payment) => pairOf(line, payment));
         const split = (i: 0 | 1) =>
-          journals[i].commit((one) => acceptParts(one, [ANA, BEN][i]!, line, pairs.toReversed(), 'r'));
-        const match = () => journals[1].commit((one) => acceptLine(one, BEN, pairs[n % 2]!, 'r'));
+          journals[i].commit((one) => acceptParts(one, [ANA, BEN][i]!, line, pairs.toReversed()));
+        const match = () => journals[1].commit((one) => acceptLine(one, BEN, pairs[n % 2]!));
         const results = await Promise.allSettled([split(0), n % 4 < 2 ? split(1) : match()]);
         results.forEach(refusal);
         assert.equal(results.filter(isWon).length, 1);
@@ -129,10 +126,7 @@ for (const engine of ENGINES)
         const lines = [await bring(payment), await bring(payment)];
         const results = await Promise.allSettled(
           lines.map((line, i) =>
-            journals[i]!.commit(
-              (one) => acceptLine(one, [ANA, BEN][i]!, pairOf(line, payment), 'r'),
-              payment.id,
-            ),
+            journals[i]!.commit((one) => acceptLine(one, [ANA, BEN][i]!, pairOf(line, payment)), payment.id),
           ),
         );
         results.forEach(refusal);
@@ -152,8 +146,8 @@ for (const engine of ENGINES)
         // A line without a reference, which the other reviewer takes for the first payment.
         const bare = await bring(payments[0]!, { text: 'Thank you' });
         const [approved, other] = await Promise.allSettled([
-          journals[0].commit((one) => approveCertain(one, ANA, pairs, certain, {}, 'r')),
-          journals[1].commit((one) => acceptLine(one, BEN, pairOf(bare, payments[0]!), 'r'), payments[0]!.id),
+          journals[0].commit((one) => approveCertain(one, ANA, pairs, certain, {})),
+          journals[1].commit((one) => acceptLine(one, BEN, pairOf(bare, payments[0]!)), payments[0]!.id),
         ]);
         assert.ok(approved.status === 'fulfilled', String(approved.status === 'rejected' && approved.reason));
         refusal(other);
@@ -190,21 +184,21 @@ for (const engine of ENGINES)
         );
         return facts.filter(({ kind }) => kind === 'money_received' || kind === 'on_statement').length;
       };
-      await journal.commit((one) => acceptLine(one, ANA, pairOf(line, first), 'r'));
+      await journal.commit((one) => acceptLine(one, ANA, pairOf(line, first)));
       const seen = await paymentNow(first);
       assert.equal(await money(first), 1);
-      await journal.commit((one) => reopenLine(one, ANA, line, 'r'));
-      await journal.commit((one) => acceptLine(one, ANA, pairOf(line, second), 'r'));
+      await journal.commit((one) => reopenLine(one, ANA, line));
+      await journal.commit((one) => acceptLine(one, ANA, pairOf(line, second)));
       assert.deepEqual([await money(first), await money(second)], [0, 1]);
       const approval = { note: null, bank_reference: null, version: seen.version };
       await assert.rejects(
-        journal.commit((one) => approve(one, BEN, first.id, approval, {}, 'r')),
+        journal.commit((one) => approve(one, BEN, first.id, approval, {})),
         /The payment is pending/,
       );
       // The line comes back to its payment, and counts again.
-      await journal.commit((one) => reopenLine(one, ANA, line, 'r'));
+      await journal.commit((one) => reopenLine(one, ANA, line));
       const again = await paymentNow(first);
-      await journal.commit((one) => acceptLine(one, ANA, pairOf(line, again), 'r'));
+      await journal.commit((one) => acceptLine(one, ANA, pairOf(line, again)));
       assert.deepEqual([(await linesOn(first)).length, (await linesOn(second)).length], [1, 0]);
     });
 
@@ -214,7 +208,7 @@ for (const engine of ENGINES)
       const certain = certainPairs(await read((one) => openLines(one, { now: service.clock.now() })));
       const limit = { EUR: 1000 };
       const press = (who: typeof ANA) =>
-        journals[0].commit((one) => approveCertain(one, who, [pairOf(line, payment)], certain, limit, 'r'));
+        journals[0].commit((one) => approveCertain(one, who, [pairOf(line, payment)], certain, limit));
       assert.deepEqual(
         (await press(ANA)).decisions.map(({ outcome }) => outcome),
         ['awaiting_second'],
@@ -225,7 +219,7 @@ for (const engine of ENGINES)
       }
       const approval = { note: null, bank_reference: null, version: null };
       const confirm = (who: typeof ANA) =>
-        journals[0].commit((one) => approve(one, who, payment.id, approval, limit, 'r'), payment.id);
+        journals[0].commit((one) => approve(one, who, payment.id, approval, limit), payment.id);
       await assert.rejects(confirm(ANA), { code: 'forbidden' });
       assert.equal((await confirm(BEN)).outcome, 'approved');
     });

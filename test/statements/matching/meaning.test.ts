@@ -33,10 +33,7 @@ describe('what a text means', () => {
     );
     await submit(harness, ids.other, { payer_name: 'Zoë' });
     const approval = { note: null, bank_reference: 'nts-2026 1187', version: null };
-    await journal.commit(
-      (transaction) => approve(transaction, ANA, ids.paid, approval, {}, 'req_a'),
-      ids.paid,
-    );
+    await journal.commit((transaction) => approve(transaction, ANA, ids.paid, approval, {}), ids.paid);
   });
 
   const found = async (text: string, meant = meaningOf) => {
@@ -91,7 +88,7 @@ describe('what a text means', () => {
     const sent = { method: 'details', whole: {}, masked: {}, payer };
     await journal.commit((transaction) => submitPayment(transaction, id, 'req_s', sent), id);
     const approval = { note: null, bank_reference: 'BG-77', version: null };
-    await journal.commit((transaction) => approve(transaction, ANA, id, approval, {}, 'req_a'), id);
+    await journal.commit((transaction) => approve(transaction, ANA, id, approval, {}), id);
     const texts = ['Ola Berg', 'NO93 8601 1117 947', 'BG-77'];
     for (const text of texts) assert.deepEqual(await found(text), [id], text);
     await erase(harness, id);

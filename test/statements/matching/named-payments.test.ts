@@ -66,10 +66,10 @@ describe('lines that a reviewer names payments for', () => {
     const line = await bring({ amount: '93.15', text: `PAYOUT ${creditorReference(paid[0]!)}` });
     const parts = paid.map((one) => partOf(one));
     await assert.rejects(
-      commit((one) => acceptParts(one, ANA, line, parts, 'r')),
+      commit((one) => acceptParts(one, ANA, line, parts)),
       /do not come to the amount/,
     );
-    await commit((one) => acceptParts(one, ANA, line, parts, 'r', 'Fee of the card company'));
+    await commit((one) => acceptParts(one, ANA, line, parts, 'Fee of the card company'));
     const received = await Promise.all(paid.map(async ({ id }) => receivedSoFar(await payment(id))));
     assert.deepEqual(received, [2000, 3000, 4500]);
     const stored = (await findLine(database(), line))!;
@@ -80,7 +80,7 @@ describe('lines that a reviewer names payments for', () => {
     const money = { account: stored.account, currency: 'EUR' };
     const day = stored.day;
     const before = await bookedBetween(database(), money, '2000-01-01', day);
-    await commit((one) => reopenParts(one, ANA, line, 'r'));
+    await commit((one) => reopenParts(one, ANA, line));
     assert.equal(await bookedBetween(database(), money, '2000-01-01', day), before);
     assert.deepEqual(
       [(await findLine(database(), line))!.state, receivedSoFar(await payment(paid[0]!.id))],
@@ -94,9 +94,9 @@ describe('lines that a reviewer names payments for', () => {
     const pair = { line_id: whole, ...partOf(one) };
     const both = [partOf(two), partOf(three, 2300)];
     const acts = [
-      (by: Principal, more: object) => commit((work) => acceptLine(work, by, { ...pair, ...more }, 'r')),
+      (by: Principal, more: object) => commit((work) => acceptLine(work, by, { ...pair, ...more })),
       (by: Principal, more: object) =>
-        commit((work) => acceptParts(work, by, several, [both[0]!, { ...both[1]!, ...more }], 'r')),
+        commit((work) => acceptParts(work, by, several, [both[0]!, { ...both[1]!, ...more }])),
     ];
     for (const act of acts) {
       await act(ANA, {});
@@ -114,7 +114,7 @@ describe('lines that a reviewer names payments for', () => {
   test('what is left over of a line stays open as a line of its own', async () => {
     const paid = await pay(44);
     const line = await bring({ amount: '50.00', text: 'Danke' });
-    await commit((one) => acceptParts(one, ANA, line, [partOf(paid, 4400)], 'r'));
+    await commit((one) => acceptParts(one, ANA, line, [partOf(paid, 4400)]));
     const parts = await partsOfLine(database(), (await findLine(database(), line))!);
     assert.deepEqual(
       parts.map(({ amount_minor, state }) => [amount_minor, state]),
@@ -153,9 +153,9 @@ describe('lines that a reviewer names payments for', () => {
       const pair = async () => ({ line_id: line, payment_id: id, version: (await payment(id)).version });
       // Twice: what was taken back can be done and taken back again.
       for (let time = 0; time < 2; time++) {
-        await commit(async (one) => acceptLine(one, ANA, await pair(), 'r'));
+        await commit(async (one) => acceptLine(one, ANA, await pair()));
         assert.doesNotMatch((await open(service, id)).body, /DE75|expired|cancelled/);
-        await commit((one) => reopenLine(one, ANA, line, 'r'));
+        await commit((one) => reopenLine(one, ANA, line));
         const after = await payment(id);
         assert.deepEqual([after.status, after.status_reason, after.submitted_at], [status, reason, null]);
         if (reason !== 'cancelled_by_merchant') assert.equal((await open(service, id)).body, before);
@@ -177,12 +177,12 @@ describe('lines that a reviewer names payments for', () => {
       note: null,
       version: null,
     };
-    await commit((one) => recordMoney(one, ANA, byHand.id, money, 'r'));
+    await commit((one) => recordMoney(one, ANA, byHand.id, money));
     for (const { id } of [sent, byHand]) {
       const line = await bring({ amount: '64.00', text: 'Danke' });
       const { version } = await payment(id);
-      await commit((one) => acceptLine(one, ANA, { line_id: line, payment_id: id, version }, 'r'));
-      await commit((one) => reopenLine(one, ANA, line, 'r'));
+      await commit((one) => acceptLine(one, ANA, { line_id: line, payment_id: id, version }));
+      await commit((one) => reopenLine(one, ANA, line));
       assert.equal((await payment(id)).status, 'requires_review');
     }
   });
@@ -201,18 +201,17 @@ describe('lines that a reviewer names payments for', () => {
     };
     const match = async (line: string) =>
       commit(async (one) =>
-        acceptLine(
-          one,
-          ANA,
-          { line_id: line, payment_id: paid.id, version: (await payment(paid.id)).version },
-          'r',
-        ),
+        acceptLine(one, ANA, {
+          line_id: line,
+          payment_id: paid.id,
+          version: (await payment(paid.id)).version,
+        }),
       );
     await match(back);
     assert.equal((await said())[1], 'taken_back');
     await match(first);
     assert.deepEqual(await said(), ['likely', 'again', 'EUR 60.00 arrived before and went back.']);
-    await commit((one) => reopenLine(one, ANA, first, 'r'));
+    await commit((one) => reopenLine(one, ANA, first));
     assert.equal((await said())[1], 'taken_back');
   });
 
@@ -225,7 +224,7 @@ describe('lines that a reviewer names payments for', () => {
     const said = async (id: string) =>
       (await openLines(database(), { now: service.clock.now() })).find((one) => one.line.id === id)!
         .proposals[0]!.case;
-    await commit((one) => ignoreLine(one, ANA, debit, 'Seen', 'r'));
+    await commit((one) => ignoreLine(one, ANA, debit, 'Seen'));
     assert.equal(await said(line), 'taken_back');
     const other = await pay(71.18);
     const wrong = await bring({ amount: '71.18', text: creditorReference(other), direction: 'DBIT' });
