@@ -42,7 +42,6 @@ export const LEFT: readonly { lines: RegExp; why: string }[] = [
     lines: /^(install -d -m 0700 -o 10001|openssl rand|sed "s.PASSWORD|echo COUNTERFOIL_HOST)/,
     why: 'for containers',
   },
-  { lines: /:9464\/metrics/, why: 'metrics are not on; test/operate/metrics/metrics.test.ts reads them' },
 ];
 
 /** sudo keeps nothing of the caller's environment; mail keeps what it was given. */
@@ -149,6 +148,25 @@ until journalctl --unit counterfoil --output cat | grep "$request"; do sleep 0.2
     replace: {
       'ben@example.org --name "Ben Example" --role': 'cleo@example.org --name "Cleo Example" --role',
     },
+  },
+  {
+    block: 'runbook.md Statement files are not imported 2',
+    arrange: `echo 'statements: {folder: /var/lib/counterfoil-statements}' >> /etc/counterfoil/counterfoil.yaml`,
+  },
+  {
+    block: 'runbook.md Statement files are not imported 1',
+    arrange: `cd /var/lib/counterfoil-statements; echo hello > statement.txt
+timeout 60 sh -c 'until ls failed/*-statement.txt.txt; do sleep 0.2; done' || exit 9`,
+  },
+  // Mail is off here; test/mail/ has servers.
+  {
+    lines: [
+      'counterfoil mail test you@example.com',
+      'counterfoil mail list --failed',
+      'counterfoil mail resend --failed',
+    ],
+    exits: { 'counterfoil mail test you@example.com': 1 },
+    says: /mail is off/,
   },
   {
     lines: ["ss -ltnp 'sport = :8080'", 'counterfoil serve; echo $?'],
@@ -313,7 +331,7 @@ git clone --quiet --bare . /root/counterfoil.git && git remote add origin /root/
   // Two nodes
   {
     block: 'install.md Two nodes on one machine 1',
-    arrange: 'echo "nodes: 2" >> /etc/counterfoil/counterfoil.yaml',
+    arrange: 'printf "nodes: 2\\nmetrics: {}\\n" >> /etc/counterfoil/counterfoil.yaml',
   },
   { block: 'install.md Two nodes on one machine 2' },
   {
@@ -326,8 +344,12 @@ sed -n '/^### Two nodes/,/^### nginx/{/^\`\`\`ini/,/^\`\`\`/{/^\`/!p}}' /opt/cou
 systemctl daemon-reload`,
   },
   {
-    lines: ['curl http://127.0.0.1:8080/health/ready'],
-    arrange: `systemctl restart counterfoil; ${READY}; ${READY.replace('8080', '8081')}`,
+    lines: [
+      'curl http://127.0.0.1:8080/health/ready',
+      'curl http://127.0.0.1:9464/metrics | grep counterfoil_',
+    ],
+    arrange: `systemctl restart counterfoil; ${READY}; ${READY.replace('8080', '8081')}
+curl --fail --silent http://127.0.0.1:9465/metrics | grep --quiet counterfoil_ || exit 9`,
   },
   {
     block: 'backup-and-move.md Move up to PostgreSQL, and back 5',

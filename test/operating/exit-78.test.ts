@@ -36,7 +36,7 @@ describe('a start stays at 78', () => {
     ],
     [
       'storage that others can read',
-      'it can be read by others',
+      'can be read by others',
       () => chmodSync(storage, 0o755),
       () => chmodSync(storage, 0o700),
     ],

@@ -208,6 +208,7 @@ test('doctor says whether the folder can be used, what was refused, and what wai
   assert.equal((await verdict(null)).is, 'skipped');
   const folder = newFolder();
   assert.equal((await verdict(join(folder, 'nowhere'))).says, 'The folder cannot be used (ENOENT)');
+  assert.equal((await verdict(folder)).says, 'The service has not written to it');
   await watch(folder).look();
   assert.equal((await verdict(folder)).is, 'ok');
   const linked = newFolder();
@@ -218,7 +219,6 @@ test('doctor says whether the folder can be used, what was refused, and what wai
   assert.match((await verdict(folder)).says, /Every account of the machine may look into it/);
   put(folder, 'waits.xml', 'x');
   assert.match((await verdict(folder, Date.now() + 16 * MINUTE_MS)).says, /waited for more than 15 minutes/);
-  put(join(folder, 'failed'), 'a.xml', 'x');
-  put(join(folder, 'failed'), 'a.xml.txt', 'why');
-  assert.match((await verdict(folder)).says, /^1 statement file was not imported$/);
+  for (const name of ['a.xml', 'a.xml.txt', 'b.txt', 'b.txt.txt']) put(join(folder, 'failed'), name, 'x');
+  assert.match((await verdict(folder)).says, /^2 statement files were not imported$/);
 });

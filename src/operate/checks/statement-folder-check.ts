@@ -12,6 +12,8 @@ import { isWithin, withinDeadline } from './remote-folder.ts';
 const WAITING_MAXIMUM_MS = 15 * MINUTE_MS;
 const OTHERS = 0o007;
 const FIX = 'make the folder for the account that serves, or leave statements.folder out';
+const WRITING =
+  'restart the service; where systemd runs it, name the folder in ReadWritePaths of its unit (docs/statements.md)';
 
 const statement_folder: Check = {
   id: 'statement_folder',
@@ -43,7 +45,8 @@ async function verdictOf(folder: string, storage: string, now: number): Promise<
     }
     const { mode } = await stat(folder);
     const refused = await namesIn(join(folder, FOLDERS.failed));
-    const files = refused.filter((name) => !name.endsWith(REASON)).length;
+    const reasons = new Set(refused.map((name) => name + REASON));
+    const files = refused.filter((name) => !reasons.has(name)).length;
     if (files > 0)
       return warning(
         `${counted(files, 'statement file was', 'statement files were')} not imported`,
@@ -61,8 +64,9 @@ async function verdictOf(folder: string, storage: string, now: number): Promise<
       return warning('Every account of the machine may look into it', `run chmod o= ${folder}`, folder);
     return ok('Bank statements are imported from it');
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const { code, path } = error as NodeJS.ErrnoException;
     if (code === undefined) throw error;
+    if (code === 'ENOENT' && path !== folder) return failed('The service has not written to it', WRITING, folder);
     return failed(`The folder cannot be used (${code})`, FIX, folder);
   }
 }
