@@ -66,7 +66,8 @@ async function verdictOf(folder: string, storage: string, now: number): Promise<
   } catch (error) {
     const { code, path } = error as NodeJS.ErrnoException;
     if (code === undefined) throw error;
-    if (code === 'ENOENT' && path !== folder) return failed('The service has not written to it', WRITING, folder);
+    if (code === 'ENOENT' && path !== folder)
+      return failed('The service has not written to it', WRITING, folder);
     return failed(`The folder cannot be used (${code})`, FIX, folder);
   }
 }
