@@ -96,10 +96,7 @@ export class DatabaseError extends Error {
   }
 }
 
-/**
- * A start that only a person can help: the database's file is none or damaged at its beginning, the engine is too old, or a host lacks
- * what was acknowledged while another one does not answer.
- */
+/** A start that only a person can help: the database's file is none or damaged at its beginning, or the engine is too old. */
 export class StoreUnfit extends DatabaseError {
   constructor(message: string) {
     super('broken', message);

@@ -1,7 +1,7 @@
 // Which of the hosts of a connection string is the database: the one that takes writes, on the newest timeline, with our history.
 import { Budget } from './budget.ts';
 import { hostsOf } from './connection-string.ts';
-import { DatabaseError, type Reader, StoreUnfit } from './database.ts';
+import { DatabaseError, type Reader } from './database.ts';
 import type { Connection } from './postgres-connection.ts';
 import { Host, type HostAnswer, type Silence } from './postgres-host.ts';
 import { PostgresSession } from './postgres-session.ts';
@@ -26,14 +26,8 @@ export interface HostGuard {
   onFiles?(fault: string | undefined): void;
 }
 
-/** Why a host is not used. A reason is logged once for each `kind`, whatever its details are. */
-interface Refusal {
-  kind: string;
-  reason: string;
-  /** Whether the guard refuses what the host holds, which no waiting changes. */
-  byGuard?: boolean;
-}
-type Refusals = Map<Host, Refusal>;
+/** Why hosts are not used. A reason is logged once for each `kind`, whatever its details are. */
+type Refusals = Map<Host, { kind: string; reason: string }>;
 
 /** The hosts of one connection string, and what this process has seen of them. */
 export class Hosts {
@@ -70,7 +64,7 @@ export class Hosts {
 
   /**
    * Asks all hosts at once and returns a connection to the best: on the newest timeline, and among equals the one used last. Throws
-   * `DatabaseError` `unavailable` if no host is fit, and at opening `StoreUnfit` where one lacks the history that is known.
+   * `DatabaseError` `unavailable` if no host is fit.
    */
   async connect(budget: Budget, use: 'write' | 'read'): Promise<Connection> {
     const within = new Budget(budget.left(this.#answerMs));
@@ -126,10 +120,10 @@ export class Hosts {
     const answers = all.filter((one) => 'connection' in one).sort((one, other) => this.#order(one, other));
     const refusals: Refusals = new Map();
     const isFit = async (answer: HostAnswer, isOpening: boolean) => {
-      const refusal = await this.#refusalOf(answer, use, budget, isOpening);
-      if (refusal) refusals.set(answer.host, refusal);
+      const reason = await this.#reasonAgainst(answer, use, budget, isOpening);
+      if (reason !== undefined) refusals.set(answer.host, { kind: reason, reason });
       else refusals.delete(answer.host);
-      return refusal === undefined;
+      return reason === undefined;
     };
     let chosen = await first(answers, (answer) => isFit(answer, false));
     // Nothing is relaxed while a host is fit as it is, or one may be that does not answer.
@@ -146,33 +140,26 @@ export class Hosts {
     const [only] = all;
     if (all.length === 1 && only && 'error' in only) throw only.error;
     const reasons = [...refusals].map(([host, { reason }]) => `${host.name} ${reason}`);
-    const says = `no host of the database can be used: ${reasons.join('; ')}`;
-    if (this.#last || ![...refusals.values()].some(({ byGuard }) => byGuard))
-      throw new DatabaseError('unavailable', says);
-    throw new StoreUnfit(`${says}. Bring back the host that does not answer, or take it out of database_url`);
+    throw new DatabaseError('unavailable', `no host of the database can be used: ${reasons.join('; ')}`);
   }
 
   /** What keeps a host from being used. What fails on the way keeps only that host from it. */
-  async #refusalOf(
+  async #reasonAgainst(
     answer: HostAnswer,
     use: 'write' | 'read',
     budget: Budget,
     isOpening: boolean,
-  ): Promise<Refusal | undefined> {
-    const { readOnly } = answer;
-    if (readOnly !== undefined && (use === 'write' || this.#guard))
-      return { kind: readOnly, reason: readOnly };
-    const stale = { kind: STALE, reason: STALE };
-    if (this.#isStale(answer)) return stale;
+  ): Promise<string | undefined> {
+    if (answer.readOnly !== undefined && (use === 'write' || this.#guard)) return answer.readOnly;
+    if (this.#isStale(answer)) return STALE;
     try {
       const view = new PostgresSession(answer.connection, () => budget.left(this.#answerMs));
       const reason = await this.#guard?.admit(view, isOpening);
-      if (reason !== undefined) return { kind: reason, reason, byGuard: true };
-      return this.#isStale(answer) ? stale : undefined; // meanwhile another may have been found
+      // Meanwhile another may have been found.
+      return reason ?? (this.#isStale(answer) ? STALE : undefined);
     } catch (error) {
       if (!(error instanceof DatabaseError)) throw error;
-      const failure = `cannot be asked for its history: ${error.message}`;
-      return { kind: failure, reason: failure };
+      return `cannot be asked for its history: ${error.message}`;
     }
   }
 

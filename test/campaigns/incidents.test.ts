@@ -15,7 +15,7 @@ const AFTER = 30;
 const SEEN_WITHIN_MS = 10_000;
 const rows: string[][] = [];
 
-const isRefused = (health: Incident['health']) => health === 78;
+const isRefused = (health: Incident['health']) => health === 1 || health === 78;
 
 /** Waits until all is seen and said. Returns how long the first took, and the words. */
 async function seen(

@@ -18,8 +18,8 @@ export interface Incident {
   site(): Promise<Site>;
   /** Rejects where the machine does not let it happen. */
   happen(site: Site): Promise<unknown> | unknown;
-  /** What `/health` becomes; 200 where payments are to go on. 78: with what the start after it is refused. */
-  health: 200 | 503 | 'no answer' | 78;
+  /** What `/health` becomes; 200 where payments are to go on. 1 and 78: with what the start after it is refused. */
+  health: 200 | 503 | 'no answer' | 1 | 78;
   /** A line of the log, or of what the refused start said. */
   says?: RegExp;
   /** What the operator does, in words and by commands. Afterwards the service takes payments. */
@@ -312,7 +312,7 @@ const ON_POSTGRES: readonly Omit<Incident, 'skip'>[] = [
       await promoteBehind(site);
       await site.restart(() => {});
     },
-    health: 78,
+    health: 1,
     says: /has a history that ends before the newest seal this node knows/,
     end: 'bring the right primary back, and start',
     lead: rightOneBack,

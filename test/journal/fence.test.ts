@@ -6,7 +6,7 @@ import { silent } from '../../src/lib/log.ts';
 import { systemClock } from '../../src/lib/time.ts';
 import { readConfiguration } from '../../src/operate/config.ts';
 import { startService } from '../../src/operate/main.ts';
-import { StoreUnfit } from '../../src/store/database.ts';
+import { DatabaseError } from '../../src/store/database.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 
@@ -121,7 +121,8 @@ describe('the fence', () => {
     await assert.rejects(
       startService(configuration, parts),
       (error) =>
-        error instanceof StoreUnfit && // ends with 78: what is missing there comes by no further start
+        error instanceof DatabaseError &&
+        error.failure === 'unavailable' &&
         /has a history that ends before the newest seal this node knows; 127\.0\.0\.1:\d+ does not answer/.test(
           error.message,
         ),
