@@ -108,6 +108,16 @@ function loadPrivateKey(directory: string): KeyObject {
     const { privateKey } = generateKeyPairSync('ed25519');
     placeDurably(privateFile, privateKey.export({ type: 'pkcs8', format: 'pem' }));
   }
+  const privateKey = fittingKey(directory);
+  if (!hasContent(publicKeyFile))
+    placeDurably(publicKeyFile, createPublicKey(privateKey).export({ type: 'spki', format: 'pem' }));
+  return privateKey;
+}
+
+/** The private key in a directory, which fits the public one where that is there. Throws `CheckpointKeyLost`. */
+function fittingKey(directory: string): KeyObject {
+  const privateFile = join(directory, PRIVATE_KEY_FILE);
+  const { publicKeyFile } = checkpointFiles(directory);
   let privateKey: KeyObject;
   try {
     privateKey = createPrivateKey(readFileSync(privateFile));
@@ -115,11 +125,21 @@ function loadPrivateKey(directory: string): KeyObject {
     throw unfit(privateFile, 'is not a private key', error);
   }
   if (privateKey.asymmetricKeyType !== 'ed25519') throw unfit(privateFile, 'is no Ed25519 key');
-  if (!hasContent(publicKeyFile))
-    placeDurably(publicKeyFile, createPublicKey(privateKey).export({ type: 'spki', format: 'pem' }));
-  else if (nameOf(readFileSync(publicKeyFile, 'utf8')) !== checkpointKey(privateKey).name)
+  const isOther = () => nameOf(readFileSync(publicKeyFile, 'utf8')) !== checkpointKey(privateKey).name;
+  if (hasContent(publicKeyFile) && isOther())
     throw unfit(privateFile, `does not fit ${basename(publicKeyFile)}`);
   return privateKey;
+}
+
+/** Why no start signs with the private key in `directory`, or undefined; a key that is yet to be made is none. Changes nothing. */
+export function signingKeyFault(directory: string): string | undefined {
+  try {
+    if (hasContent(join(directory, PRIVATE_KEY_FILE))) fittingKey(directory);
+    return lostKey(directory);
+  } catch (error) {
+    if (error instanceof CheckpointKeyLost) return error.message;
+    throw error;
+  }
 }
 
 /** The history as it is now, to hold the newest checkpoint to. */

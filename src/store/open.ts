@@ -141,6 +141,12 @@ export function sqliteHolder({ storage }: Pick<StoreSettings, 'storage'>): Holde
   return holderOf(join(storage, LOCK_FILE), join(storage, SQLITE_FILE));
 }
 
+/** The lock of a storage directory where it is damaged, or undefined: a lock is an empty file. Opens nothing, which would drop a lock. */
+export function damagedLock(storage: string): string | undefined {
+  const file = join(storage, LOCK_FILE);
+  return statSync(file, { throwIfNoEntry: false })?.size ? file : undefined;
+}
+
 /** Holds a storage directory as a server does, and looks at nothing in it. Returns and throws what `holdStore` does. */
 export function holdStorage({ storage }: Pick<StoreSettings, 'storage'>): () => void {
   prepareStorage(storage);

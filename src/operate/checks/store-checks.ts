@@ -1,6 +1,7 @@
 // Checks of the store: its schema, what a commit outlives, the clock beside the history, who may sign in, and who vouches for it.
 import { countPasskeys, listAdministrators } from '../../administrators/queries.ts';
 import { CheckpointLookup } from '../../journal/checkpoint-lookup.ts';
+import { signingKeyFault } from '../../journal/checkpoint-signer.ts';
 import { lastVerification } from '../../journal/last-verification.ts';
 import { otherHistory } from '../../journal/other-history.ts';
 import { newestSeal, unlessEmpty } from '../../journal/queries.ts';
@@ -17,6 +18,7 @@ import {
   otherMigration,
   SchemaTooNew,
 } from '../../store/migrate.ts';
+import { damagedLock } from '../../store/open.ts';
 import { missingRight } from '../../store/rights.ts';
 import { type SchemaFault, schemaFaults } from '../../store/schema.ts';
 import {
@@ -40,8 +42,10 @@ const store: Check = {
   id: 'store',
   about: 'Store',
   stage: 'later',
-  async look({ store }) {
+  async look({ store, settings }) {
     if (!('database' in store)) return store.none;
+    const lock = store.database.engine === 'sqlite' ? damagedLock(settings.storage) : undefined;
+    if (lock) return failed(`${lock} is damaged`, 'remove it: it holds nothing but the lock');
     const right = await missingRight(store.database);
     if (right) {
       const judge = right.isLater ? warning : failed;
@@ -181,6 +185,8 @@ const checkpoint: Check = {
   about: 'Checkpoints',
   stage: 'later',
   look: intoTables(async (database, { settings, clock }) => {
+    const fault = signingKeyFault(settings.storage);
+    if (fault) return failed('A start ends with 78', `${fault} (docs/operating/runbook.md, "A key is lost")`);
     // The checkpoint before the seal: never ahead of it, unless the history is another.
     const last = await new CheckpointLookup(settings.storage).newest();
     const seal = await newestSealIn(database);

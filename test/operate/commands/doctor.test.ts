@@ -338,6 +338,27 @@ test('entries that no checkpoint vouches for are told when they are older than f
   await database.close();
 });
 
+test('a damaged lock and a checkpoint key that no start signs with are failures', async () => {
+  const made = place();
+  const database = await store(made);
+  const { storage } = made;
+  const put = (name: string, text: string) => writeFileSync(join(storage, name), text, { mode: 0o600 });
+  const failures = async () => {
+    const { store, checkpoint } = await examine(made);
+    return [store, checkpoint].filter((one) => one!.outcome === 'failed').map((one) => one!.fix);
+  };
+  assert.deepEqual(await failures(), []);
+  put('checkpoints.jsonl', '{}\n');
+  assert.match((await failures()).join(), /checkpoint-key\.pem is missing or empty/);
+  put('checkpoint-key.pem', 'none');
+  assert.match((await failures()).join(), /checkpoint-key\.pem is not a private key/);
+  rmSync(join(storage, 'checkpoints.jsonl'));
+  rmSync(join(storage, 'checkpoint-key.pem'));
+  put('server.lock', 'none');
+  assert.match((await failures()).join(), /^Remove it/);
+  await database.close();
+});
+
 test('a PostgreSQL that does not let the service in, or not write, is a failure, never an empty store', async () => {
   const postgres = await temporaryStore('postgres');
   undo.push(() => postgres.drop());
