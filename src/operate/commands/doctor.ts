@@ -173,22 +173,38 @@ function report(configuration: Configuration, findings: readonly Finding[]): str
   return [
     `${heading('counterfoil doctor')}  ${environment} · ${shownPath(file)}`,
     '',
-    list(worstFirst(findings.filter(({ beforeProduction }) => !beforeProduction))),
+    list(worstFirst(findings.filter(({ is, beforeProduction }) => is !== 'skipped' && !beforeProduction))),
     ...(later.length > 0 ? ['', heading('Before production'), '', list(later)] : []),
+    ...(counts.skipped > 0 ? ['', heading('Not looked at'), '', ...reasons(findings)] : []),
     '',
     `${counts.ok} ok, ${counts.warning} ${counts.warning === 1 ? 'warning' : 'warnings'}, ${counts.failed} failed, ${counts.skipped} skipped. What each means: docs/doctor.md.`,
   ].join('\n');
 }
 
-/** What is well or skipped keeps the order of the list. */
+/** What is well keeps the order of the list. */
 const RANKS: Record<CheckOutcome, number> = { failed: 0, warning: 1, ok: 2, skipped: 2 };
 const worstFirst = (findings: readonly Finding[]) =>
   findings.toSorted((one, other) => RANKS[one.is] - RANKS[other.is]);
 
+/** Why checks were skipped, each reason once, with the checks behind it. */
+function reasons(findings: readonly Finding[]): string[] {
+  const skipped = findings.filter(({ is }) => is === 'skipped');
+  const because = ({ says, fix }: Finding) => sentence(says) + (fix === undefined ? '' : ` ${advice(fix)}`);
+  return [...Map.groupBy(skipped, because)].flatMap(([reason, some]) => {
+    const [first, ...lines] = wrapped(
+      `${reason} (${some.map(({ about }) => about).join(', ')})`,
+      lineWidth() - 4,
+    );
+    return [`  ${first}`, ...lines.map((line) => `    ${line}`)];
+  });
+}
+
+const lineWidth = () => (mayColor(process.stdout) && process.stdout.columns) || WIDTH;
+
 /** One finding: what it comes to, what was looked at, and in lines below one another what is so and how to fix it. */
 function told({ is, about, where, says, fix }: Finding, aboutWidth: number): string {
   const indent = 2 + OUTCOME_WIDTH + 2 + aboutWidth + 2;
-  const width = Math.max(40, (mayColor(process.stdout) && process.stdout.columns) || WIDTH) - indent;
+  const width = Math.max(40, lineWidth()) - indent;
   const lines = [
     ...wrapped(`${where === undefined ? '' : `${where}: `}${sentence(says)}`, width),
     ...(fix === undefined ? [] : wrapped(advice(fix), width)),

@@ -439,6 +439,17 @@ test('a configuration that cannot be read is told as every command tells it', as
   assert.equal(stderr, 'counterfoil: counterfoil.yaml:2: prot is not a setting; did you mean port?\n');
 });
 
+test('the page for people has each finding, and one line for each reason for which checks were skipped', async () => {
+  const made = place(SAFE);
+  const { stdout } = await run(['doctor'], { cwd: made.folder });
+  const found = Object.values(await examine(made)) as (Found & { about: string; says: string })[];
+  const words = stdout.replaceAll(/\s+/g, ' ');
+  for (const { outcome, about, says } of found)
+    assert.ok(words.includes(outcome === 'skipped' ? about : `${outcome} ${about} `), says);
+  const skipped = found.filter(({ outcome }) => outcome === 'skipped').map(({ says }) => says);
+  for (const reason of new Set(skipped)) assert.equal(words.split(reason).length, 2, reason);
+});
+
 test('no two checks have one title.', () => {
   const titles = CHECKS.map(({ about }) => about.toLowerCase());
   assert.deepEqual(titles, [...new Set(titles)]);
