@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { tmpdir, userInfo } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
 import packageJson from '../package.json' with { type: 'json' };
@@ -77,6 +77,23 @@ describe('deploy/counterfoil.service', () => {
       assert.equal(ran.status, 0, ran.stderr);
       assert.ok(ran.stdout.startsWith(says), ran.stdout);
     }
+  });
+
+  test('the command for administrators runs as its account itself, as a mail server calls it', () => {
+    const account = value('User')!;
+    assert.ok(
+      read('docs/mail.md').includes(`user=${account} argv=/usr/local/bin/counterfoil mail bounced\n`),
+    );
+    const script = read('deploy/counterfoil')
+      .replaceAll('/opt/counterfoil', ROOT.replace(/\/$/, ''))
+      .replace(`= ${account} ]`, `= ${userInfo().username} ]`)
+      .replace(/runuser|setpriv/g, 'false');
+    const env = { PATH: '/usr/bin:/bin' };
+    const ran = spawnSync('/bin/sh', ['-c', script, 'counterfoil', 'mail', '--help'], {
+      env,
+      encoding: 'utf8',
+    });
+    assert.equal(ran.status, 0, ran.stderr);
   });
 
   test('a --config goes over the environment of that command, and so does what the caller sets', () => {
