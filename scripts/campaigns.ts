@@ -7,6 +7,8 @@ import { startTestRun } from './test-run.ts';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 
+/** Campaigns that take long, and start first. */
+const LONG = ['told', 'incidents', 'power-cut', 'damaged-imports'];
 /** Campaigns that mostly wait, and run beside one another. */
 const PATIENT = ['handler-timeout', 'slow-clients'];
 /** Campaigns that need the whole machine. */
@@ -83,7 +85,10 @@ async function runOnce(campaigns: string[]): Promise<string[]> {
   const parts = isLong
     ? campaigns.map((file) => ({ files: [file], atOnce: 1 }))
     : [
-        { files: others, atOnce: AT_ONCE },
+        {
+          files: [...new Set([...others.filter((file) => LONG.includes(nameOf(file))), ...others])],
+          atOnce: AT_ONCE,
+        },
         ...samples.map((file) => ({ files: [file], atOnce: 1 })),
         { files: among(PATIENT), atOnce: PATIENT.length },
         { files: among(ALONE), atOnce: 1 },

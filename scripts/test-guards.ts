@@ -1,7 +1,7 @@
 // `npm run test:guards`: breaks each guard of guards.ts in a copy of the repository, one after another, and says which tests turn red.
-// An argument: those whose file or sentence contains it. Exits with 1 where one is caught by nothing, or by `npm run test:all` alone
+// An argument: those whose matter, file or sentence contains it. Exits with 1 where one is caught by nothing, or by `npm run test:all` alone
 // though it concerns money, permission, personal data or the history.
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import {
   cpSync,
   existsSync,
@@ -16,39 +16,54 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { GUARDS, type Guard } from './guards.ts';
-import { rowOf } from './test-table.ts';
+import { Report } from './test-report.ts';
+import { startTestRun } from './test-run.ts';
+import { type Extent, partsOf, rowOf } from './test-table.ts';
 
-type Caught = 'npm test' | 'npm run test:all' | 'nothing';
+interface Catch {
+  guard: Guard;
+  by: string;
+  extent: Extent;
+}
 
+/** Of a guard that is broken, only whether tests turn red is told. */
+class Quiet extends Report {
+  override take(): void {}
+}
+
+const TIMEOUT_MS = 300_000;
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
-/** What the tests that ran last said. */
-let said = '';
+const run = await startTestRun(new Quiet());
 const copy = copyRepository();
 process.on('exit', () => rmSync(copy, { recursive: true, force: true }));
+process.chdir(copy);
 
 const wanted = process.argv[2] ?? '';
-const guards = GUARDS.filter(({ file, keeps }) => file.includes(wanted) || keeps.includes(wanted));
-// A file that is red before anything is broken would prove nothing.
-const proving = [...new Set(guards.flatMap(({ red }) => red))].map(pathOf);
-const redAlready = isRed(proving, '--listed')
-  ? [...said.matchAll(/^ {2}npm test -- (\S+)$/gm)].map(([, file]) => file!)
-  : [];
-if (redAlready.length > 0) console.log(`red though nothing is broken, so not used: ${redAlready.join(', ')}`);
-let isAllCaught = true;
+const guards = GUARDS.filter(({ matter, file, keeps }) =>
+  [matter, file, keeps].some((text) => text.includes(wanted)),
+);
+const caught: Catch[] = [];
+const faults: string[] = [];
 for (const [place, guard] of guards.entries()) {
-  const { caught, by } = tryOut(guard);
-  const isRight = caught === 'npm test' || (caught === 'npm run test:all' && guard.matter === 'working');
-  isAllCaught &&= isRight;
-  const where = `${place + 1}/${guards.length} ${guard.matter}: ${guard.keeps} (${guard.file})`;
+  const found = await tryOut(guard);
+  if (found) caught.push(found);
+  const isRight = found && (found.extent === 'listed' || guard.matter === 'working');
+  const who = found
+    ? `${found.extent === 'listed' ? 'npm test' : 'npm run test:all'}, ${found.by}`
+    : 'nothing';
+  if (!isRight) faults.push(`${guard.keeps}: caught by ${who}`);
   console.log(
-    `${isRight ? '✔' : '✖'} ${where}: ${caught === 'nothing' ? 'caught by nothing' : `${caught}, ${by}`}`,
+    `${isRight ? '✔' : '✖'} ${place + 1}/${guards.length} ${guard.matter}: ${guard.keeps} (${guard.file}): ${who}`,
   );
 }
-process.exit(isAllCaught ? 0 : 1);
-
-function pathOf(name: string): string {
-  return `test/${name}.test.ts`;
+// A file that is red though nothing is broken proves nothing.
+for (const extent of ['listed', 'whole'] as const) {
+  const proving = new Set(caught.filter((one) => one.extent === extent).map(({ by }) => by));
+  for (const red of await redOf([...proving], extent)) faults.push(`${red} is red though nothing is broken`);
 }
+await run.end();
+console.log(faults.length === 0 ? `all ${guards.length} are caught` : faults.join('\n'));
+process.exit(faults.length === 0 ? 0 : 1);
 
 /** Everything that git knows or would add, with our dependencies. */
 function copyRepository(): string {
@@ -64,31 +79,28 @@ function copyRepository(): string {
 }
 
 /** Breaks a guard, runs the tests that must turn red one after another until one does, and puts the guard back. */
-function tryOut({ file, text, broken, red }: Guard): { caught: Caught; by?: string } {
-  const path = join(copy, 'src', file);
+async function tryOut(guard: Guard): Promise<Catch | undefined> {
+  const { file, text, broken, red } = guard;
+  const path = join('src', file);
   const whole = readFileSync(path, 'utf8');
   const at = whole.indexOf(text);
   if (at === -1)
     throw new Error(`${file} no longer has ${JSON.stringify(text)}: give guards.ts what stands there now`);
   writeFileSync(path, whole.slice(0, at) + broken + whole.slice(at + text.length));
   try {
-    const files = red.map(pathOf).filter((one) => !redAlready.includes(one));
+    const files = red.map((name) => `test/${name}.test.ts`);
     for (const by of files)
-      if (rowOf(by)?.stand !== 'all' && isRed([by], '--listed')) return { caught: 'npm test', by };
-    for (const by of files) if (isRed([by])) return { caught: 'npm run test:all', by };
-    return { caught: 'nothing' };
+      if (rowOf(by)?.stand !== 'all' && (await redOf([by], 'listed')).length > 0)
+        return { guard, by, extent: 'listed' };
+    for (const by of files)
+      if ((await redOf([by], 'whole')).length > 0) return { guard, by, extent: 'whole' };
+    return undefined;
   } finally {
     writeFileSync(path, whole);
   }
 }
 
-/** Whether tests of files fail. */
-function isRed(files: readonly string[], ...flags: string[]): boolean {
-  const { status, stdout } = spawnSync(process.execPath, ['scripts/test.ts', ...files, ...flags], {
-    cwd: copy,
-    encoding: 'utf8',
-  });
-  said = stdout;
-  if (status !== 0 && !stdout.includes('✖')) throw new Error(`${files} could not be run:\n${stdout}`);
-  return status !== 0;
+/** Those of some files that fail. */
+function redOf(files: readonly string[], extent: Extent): Promise<string[]> {
+  return run.run(partsOf(files, extent), { atOnce: 2, timeoutMs: TIMEOUT_MS });
 }

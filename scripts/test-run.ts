@@ -66,14 +66,13 @@ function makeFolder(): void {
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 }
 
-/** Starts PostgreSQL and Chromium. */
-export async function startTestRun(): Promise<TestRun> {
+/** Starts PostgreSQL and Chromium. Test files stand below the current folder. */
+export async function startTestRun(report = new Report()): Promise<TestRun> {
   makeFolder();
   const [postgres, chromium] = await Promise.all([startPostgres(), launchShared()]);
   process.env.COUNTERFOIL_TEST_POSTGRES = postgres.url;
   process.env.COUNTERFOIL_TEST_CHROMIUM = chromium.url;
   process.env.NODE_COMPILE_CACHE = resolve('node_modules/.cache'); // many processes load the same modules, as `bin/counterfoil.js` does
-  const report = new Report();
   return {
     report,
     async run(parts, { atOnce, timeoutMs }) {

@@ -8,7 +8,7 @@ import type { Part } from './test-run.ts';
  * - `sqlite`: `npm test` runs it on SQLite, and on PostgreSQL only what it asks of that alone.
  * - `all`: `npm run test:all` alone runs it.
  *
- * `npm run test:all` runs every file on both, with every row of its tables (`test/support/extent.ts`).
+ * `npm run test:all` runs every file on both, with every row of its tables (`test/support/extent.ts`); with `-- --rest` what `npm test` left out.
  */
 export type Stand = 'both' | 'sqlite' | 'all';
 
@@ -175,18 +175,41 @@ export function rowOf(file: string): Row | undefined {
   return TABLE.find((row) => globsOf(row).some((glob) => matchesGlob(file, glob)));
 }
 
-/** What is to be run, in parts that are run in one way. `isWhole`: all of it, whatever the table says. */
-export function partsOf(files: readonly string[], isWhole: boolean): Part[] {
-  const standOf = (file: string) => (isWhole ? 'both' : rowOf(file)?.stand);
-  const isApart = (file: string) => NEEDS_OWN_PROCESS.test(readFileSync(file, 'utf8'));
-  return [true, false].flatMap((apart) =>
-    (['both', 'sqlite'] as const).map((stand) => ({
-      files: files.filter((file) => isApart(file) === apart && standOf(file) === stand),
-      apart,
-      env: {
-        ...(isWhole && { COUNTERFOIL_TEST_WHOLE: '1' }),
-        ...(stand === 'sqlite' && { COUNTERFOIL_TEST_ENGINES: 'sqlite' }),
-      },
-    })),
-  );
+/** `listed`: what `npm test` runs. `rest`: what that leaves out. `whole`: both, whatever the table says. */
+export type Extent = 'listed' | 'rest' | 'whole';
+
+/** How a file is run: on which engines, and whether with every row of its tables. */
+export interface Way {
+  engines: 'both' | 'sqlite' | 'postgres';
+  isWhole: boolean;
+}
+
+/** How an extent runs a file that stands somewhere and has the text; undefined where it does not. */
+export function wayOf(stand: Stand | undefined, text: string, extent: Extent): Way | undefined {
+  if (extent === 'whole') return { engines: 'both', isWhole: true };
+  const isListed = stand === 'both' || stand === 'sqlite';
+  if (extent === 'listed') return isListed ? { engines: stand, isWhole: false } : undefined;
+  if (!isListed) return { engines: 'both', isWhole: true };
+  const isSampled = text.includes("support/extent.ts'");
+  if (stand === 'sqlite' && /\bENGINES\b/.test(text))
+    return { engines: isSampled ? 'both' : 'postgres', isWhole: true };
+  return isSampled ? { engines: stand, isWhole: true } : undefined;
+}
+
+/** What is to be run of files, in parts that are run in one way. */
+export function partsOf(files: readonly string[], extent: Extent): Part[] {
+  const parts = new Map<string, Part & { files: string[] }>();
+  for (const file of files) {
+    const text = readFileSync(file, 'utf8');
+    const way = wayOf(rowOf(file)?.stand, text, extent);
+    if (!way) continue;
+    const apart = NEEDS_OWN_PROCESS.test(text);
+    const env = {
+      ...(way.isWhole && { COUNTERFOIL_TEST_WHOLE: '1' }),
+      ...(way.engines !== 'both' && { COUNTERFOIL_TEST_ENGINES: way.engines }),
+    };
+    const key = JSON.stringify([apart, way]);
+    parts.set(key, { apart, env, files: [...(parts.get(key)?.files ?? []), file] });
+  }
+  return [...parts.values()];
 }

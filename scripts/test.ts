@@ -1,16 +1,21 @@
 // `npm test`: types, lint and every behaviour, once. What runs where and why is declared in test-table.ts.
-// Arguments: test files instead, whole. `--all`: all of them whole. `--listed`: those given, as `npm test` runs them. `--costs`: what it took.
+// Arguments: test files instead, whole. `--all`: all of them whole. `--rest`: what `npm test` leaves out. `--listed`: files given, as it runs them.
+// `--costs`: what it took.
 // COUNTERFOIL_SEED repeats the order of a run.
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { SeededRandom } from '../test/support/seeded-random.ts';
 import { execute, startTestRun } from './test-run.ts';
-import { partsOf, testFiles } from './test-table.ts';
+import { type Extent, partsOf, testFiles } from './test-table.ts';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 const asked = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
 const has = (flag: string) => process.argv.includes(flag);
-const isWhole = !has('--listed') && (asked.length > 0 || has('--all'));
+/** What is run of the files. */
+function extent(): Extent {
+  if (has('--rest')) return 'rest';
+  return !has('--listed') && (asked.length > 0 || has('--all')) ? 'whole' : 'listed';
+}
 
 /** A test waits more than it works. */
 const AT_ONCE = availableParallelism() + 1;
@@ -28,8 +33,8 @@ async function check(): Promise<boolean> {
 
 const random = new SeededRandom();
 console.log(`the order is that of seed ${random.seed} (COUNTERFOIL_SEED)`);
-const [isSound, run] = await Promise.all([asked.length > 0 || check(), startTestRun()]);
-const parts = partsOf(asked.length > 0 ? asked : testFiles(), isWhole).map((part) => ({
+const [isSound, run] = await Promise.all([asked.length > 0 || has('--rest') || check(), startTestRun()]);
+const parts = partsOf(asked.length > 0 ? asked : testFiles(), extent()).map((part) => ({
   ...part,
   files: random.shuffled(part.files),
 }));

@@ -1,8 +1,9 @@
 // The table of test files held to the files that are there.
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { matchesGlob } from 'node:path';
 import { test } from 'node:test';
-import { globsOf, rowOf, TABLE, testFiles } from '../scripts/test-table.ts';
+import { globsOf, partsOf, rowOf, TABLE, testFiles } from '../scripts/test-table.ts';
 
 test('every test file stands in the table', () => {
   assert.deepEqual(
@@ -19,4 +20,28 @@ test('every name in the table stands for a file that no row before it has', () =
         testFiles().some((file) => rowOf(file) === row && matchesGlob(file, glob)),
         glob,
       );
+});
+
+test('`npm test` and the rest are everything, and no file twice in one way', () => {
+  /** What a run asks of a file, sorted: each engine that it can tell apart, each extent of its tables that it can tell apart. */
+  const asksOf = (file: string, extent: 'listed' | 'rest' | 'whole') => {
+    const text = readFileSync(file, 'utf8');
+    const engines = /\bENGINES\b/.test(text) ? ['sqlite', 'postgres'] : ['any'];
+    const rows = text.includes("support/extent.ts'") ? ['few', 'all'] : ['all'];
+    return partsOf([file], extent)
+      .flatMap(({ env = {} }) =>
+        engines
+          .filter(
+            (engine) => ['any', engine].includes(env.COUNTERFOIL_TEST_ENGINES ?? engine) || engine === 'any',
+          )
+          .map((engine) => `${engine}, ${env.COUNTERFOIL_TEST_WHOLE ? 'all' : rows[0]}`),
+      )
+      .sort();
+  };
+  for (const file of testFiles()) {
+    const [listed, rest] = [asksOf(file, 'listed'), asksOf(file, 'rest')];
+    const ran = [...listed, ...rest];
+    assert.equal(new Set(ran).size, ran.length, `${file} twice`);
+    for (const one of asksOf(file, 'whole')) assert.ok(ran.includes(one), `${file}: nobody runs ${one}`);
+  }
 });

@@ -13,7 +13,7 @@ import { type Store, temporaryStore } from '../support/stores.ts';
 import { CrashLoad } from './crash-load.ts';
 import { addReviewer, REVIEWED, ReviewLoad } from './crash-review.ts';
 
-const RUNS = Number(process.env.COUNTERFOIL_RUNS) || 100;
+const RUNS = Number(process.env.COUNTERFOIL_RUNS) || 40;
 /** A store serves this many kills, then a fresh one: verifying all of a history each time would make long forms quadratic. */
 const RUNS_PER_STORE = 10;
 /** Stores worked on at the same time: starting a server and waiting for the kill leave the machine idle in turns. */

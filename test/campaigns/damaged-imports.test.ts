@@ -12,7 +12,7 @@ import { startHarness } from '../support/harness.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
 import { ENGINES } from '../support/stores.ts';
 
-const RUNS = Number(process.env.COUNTERFOIL_RUNS) || 500;
+const RUNS = Number(process.env.COUNTERFOIL_RUNS) || 150;
 /** Between two counts of what stands. */
 const EVERY = 50;
 /** A file that takes longer hangs, in milliseconds. */

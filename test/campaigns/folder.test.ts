@@ -13,7 +13,7 @@ import { SeededRandom } from '../support/seeded-random.ts';
 import { type ServerProcess, startServerProcess } from '../support/server-process.ts';
 import { ENGINES } from '../support/stores.ts';
 
-const KILLS = Number(process.env.COUNTERFOIL_RUNS) || 4;
+const KILLS = Number(process.env.COUNTERFOIL_RUNS) || 2;
 const FILES = 12;
 const LINES = 200;
 /** Between two looks of a service into the folder. */

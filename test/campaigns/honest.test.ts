@@ -12,7 +12,7 @@ import { actOrAdminister } from './administration.ts';
 import { forgetAnswers } from './history.ts';
 import { exportText, verifyExport } from './third-party.ts';
 
-const HISTORIES = Math.ceil((Number(process.env.COUNTERFOIL_RUNS) || 300) / 10);
+const HISTORIES = Math.ceil((Number(process.env.COUNTERFOIL_RUNS) || 120) / 10);
 /** Making a database costs PostgreSQL more than a history does. */
 const ON_POSTGRES = Math.ceil(HISTORIES / 5);
 const COUNT = { sqlite: HISTORIES - ON_POSTGRES, postgres: ON_POSTGRES };

@@ -11,7 +11,7 @@ import { type Harness, startHarness, writeConfiguration } from '../support/harne
 import { SeededRandom } from '../support/seeded-random.ts';
 import { ENGINES } from '../support/stores.ts';
 
-const KILLS = Number(process.env.COUNTERFOIL_RUNS) || 15;
+const KILLS = Number(process.env.COUNTERFOIL_RUNS) || 6;
 /** Files of one command. Each holds two statements with so many lines. */
 const FILES = 5;
 const LINES = 250;

@@ -47,35 +47,40 @@ after(() => {
   console.log(lines.join('\n'));
 });
 
-describe('an incident loses nothing that was acknowledged, and doubles nothing', () => {
-  for (const incident of INCIDENTS)
-    test(incident.what, { skip: incident.skip ?? false }, async () => {
-      const { what, health, end, losesAll } = incident;
-      const site = await incident.site();
-      try {
-        const counter = new PaymentCounter(site.origin);
-        await counter.more(BEFORE);
-        const logged = site.server.output.length;
-        await incident.happen(site);
-        const { ms, words } = await seen(site, incident, logged);
-        assert.ok(ms < SEEN_WITHIN_MS, `seen after ${ms} ms`);
-        if (health === 200) await counter.more(AFTER);
-        const atMost = counter.acknowledged;
-        await incident.lead(site);
-        assert.equal(site.refused, undefined);
-        await counter.more(AFTER);
-        const { acknowledged, lost, doubled } = await counter.count();
-        assert.deepEqual(doubled, []);
-        assert.equal(lost.length, losesAll ? atMost : 0, lost.slice(0, 5).join());
-        const verified = await site.run('audit', 'verify');
-        assert.equal(verified.code, 0, verified.said);
-        const told = isRefused(health) ? `the start ends with ${health}` : `\`/health\` ${health}`;
-        const when = isRefused(health) ? 'at the start' : `${(ms / 1000).toFixed(1)} s`;
-        const said = words ? `${told}; \`${words}\`` : told;
-        const counts = [acknowledged, lost.length, doubled.length].map(String);
-        rows.push([what, when, said, end, ...counts]);
-      } finally {
-        await site.end();
-      }
+describe('an incident loses nothing that was acknowledged, and doubles nothing', {
+  concurrency: true,
+}, () => {
+  for (const [where, incidents] of Object.entries(INCIDENTS))
+    describe(where, { concurrency: 1 }, () => {
+      for (const incident of incidents)
+        test(incident.what, { skip: incident.skip ?? false }, async () => {
+          const { what, health, end, losesAll } = incident;
+          const site = await incident.site();
+          try {
+            const counter = new PaymentCounter(site.origin);
+            await counter.more(BEFORE);
+            const logged = site.server.output.length;
+            await incident.happen(site);
+            const { ms, words } = await seen(site, incident, logged);
+            assert.ok(ms < SEEN_WITHIN_MS, `seen after ${ms} ms`);
+            if (health === 200) await counter.more(AFTER);
+            const atMost = counter.acknowledged;
+            await incident.lead(site);
+            assert.equal(site.refused, undefined);
+            await counter.more(AFTER);
+            const { acknowledged, lost, doubled } = await counter.count();
+            assert.deepEqual(doubled, []);
+            assert.equal(lost.length, losesAll ? atMost : 0, lost.slice(0, 5).join());
+            const verified = await site.run('audit', 'verify');
+            assert.equal(verified.code, 0, verified.said);
+            const told = isRefused(health) ? `the start ends with ${health}` : `\`/health\` ${health}`;
+            const when = isRefused(health) ? 'at the start' : `${(ms / 1000).toFixed(1)} s`;
+            const said = words ? `${told}; \`${words}\`` : told;
+            const counts = [acknowledged, lost.length, doubled.length].map(String);
+            rows.push([what, when, said, end, ...counts]);
+          } finally {
+            await site.end();
+          }
+        });
     });
 });

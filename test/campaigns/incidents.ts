@@ -319,8 +319,9 @@ const ON_POSTGRES: readonly Omit<Incident, 'skip'>[] = [
   },
 ];
 
-export const INCIDENTS: readonly Incident[] = [
-  ...ON_FILES,
-  ...ON_MACHINE,
-  ...ON_POSTGRES.map((one) => ({ ...one, skip: NO_STANDBY })),
-];
+/** In groups that do not know of one another. */
+export const INCIDENTS: Record<string, readonly Incident[]> = {
+  'of the files': ON_FILES,
+  'of the machine': ON_MACHINE,
+  'of PostgreSQL': ON_POSTGRES.map((one) => ({ ...one, skip: NO_STANDBY })),
+};

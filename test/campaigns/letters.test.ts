@@ -15,7 +15,7 @@ import { eventually } from '../support/waiting.ts';
 import { call } from './hook-tally.ts';
 import { NodeProcess } from './node-processes.ts';
 
-const RUNS = Number(process.env.COUNTERFOIL_RUNS) || 10;
+const RUNS = Number(process.env.COUNTERFOIL_RUNS) || 4;
 const KILL_AFTER_MS = { from: 50, to: 1500 };
 /** Between two payments of the load: fewer letters than the server takes, so that each kill may hit one. */
 const PAUSE_MS = 120;

@@ -13,7 +13,7 @@ import { layDown } from './power-cut-remains.ts';
 import { type Run, type RunOptions, run } from './power-cut-run.ts';
 import { recover } from './recovery.ts';
 
-const CUTS = Number(process.env.COUNTERFOIL_RUNS) || 150;
+const CUTS = Number(process.env.COUNTERFOIL_RUNS) || 60;
 /** Cuts in what one server did; then another works. */
 const CUTS_PER_RUN = Math.min(500, Math.ceil(CUTS / 2));
 /** Cuts in what a server did that is known to lose payments. */

@@ -1,4 +1,4 @@
-// The faults that are injected: all of them, and what one is.
+// The faults that are injected: what one is, and all of them, in groups that do not know of one another.
 
 import { MACHINE_FAULTS } from './told-faults-of-machine.ts';
 import { STORE_FAULTS } from './told-faults-of-store.ts';
@@ -14,4 +14,4 @@ export interface Fault {
   told: Told;
 }
 
-export const FAULTS: readonly Fault[] = [...STORE_FAULTS, ...MACHINE_FAULTS];
+export const FAULTS: Record<string, readonly Fault[]> = { store: STORE_FAULTS, machine: MACHINE_FAULTS };

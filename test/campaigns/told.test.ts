@@ -22,16 +22,19 @@ after(() => {
   console.log(lines.join('\n'));
 });
 
-describe('each fault is told as the table says', () => {
-  for (const { what, skip, site: make, inject, told } of FAULTS)
-    test(what, { skip: skip ?? false }, async () => {
-      const site = await make();
-      try {
-        const watch = await Watch.of(site);
-        await inject(site);
-        rows.push([what, ...(await watch.cells(told))]);
-      } finally {
-        await site.end();
-      }
+describe('each fault is told as the table says', { concurrency: true }, () => {
+  for (const [where, faults] of Object.entries(FAULTS))
+    describe(`a fault of the ${where}`, { concurrency: 1 }, () => {
+      for (const { what, skip, site: make, inject, told } of faults)
+        test(what, { skip: skip ?? false }, async () => {
+          const site = await make();
+          try {
+            const watch = await Watch.of(site);
+            await inject(site);
+            rows.push([what, ...(await watch.cells(told))]);
+          } finally {
+            await site.end();
+          }
+        });
     });
 });

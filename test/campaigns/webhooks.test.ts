@@ -12,7 +12,7 @@ import { answering, WebhookReceiver } from '../support/webhook-receiver.ts';
 import { call, HookTally } from './hook-tally.ts';
 import { NodeProcess, startSite } from './node-processes.ts';
 
-const RUNS = Number(process.env.COUNTERFOIL_RUNS) || 10;
+const RUNS = Number(process.env.COUNTERFOIL_RUNS) || 4;
 const ENDPOINTS = 5;
 const CLIENTS = 3;
 const KILL_AFTER_MS = { from: 50, to: 1500 };
@@ -58,7 +58,7 @@ async function killAll(nodes: readonly NodeProcess[], random: SeededRandom): Pro
   }
 }
 
-describe('webhooks', () => {
+describe('webhooks', { concurrency: 3 }, () => {
   test(`${RUNS} kills of one node on SQLite lose no event`, { timeout: Infinity }, async (context) => {
     const random = new SeededRandom();
     console.log(`webhooks: seed ${random.seed} (COUNTERFOIL_SEED), ${RUNS} kills (COUNTERFOIL_RUNS)`);

@@ -209,8 +209,7 @@ test('every state says once where the money is, what to do next, and by what to 
       const numbers = page.locator('.facts dd');
       assert.equal(await numbers.filter({ hasText: /^pay_/ }).count(), 1, scene.name);
       // Of recorded money, the customer is told no moment: they sent no form.
-      if (!/recorded/.test(scene.name))
-        assert.ok((await page.locator('.stub dd time').count()) > 0, scene.name);
+      if (!/recorded/.test(scene.name)) assert.ok((await page.locator('dd time').count()) > 0, scene.name);
       assert.ok(await page.locator('footer .help').isVisible());
       const [contact] = await page.locator('.help a').allTextContents();
       if (contact) assert.equal(await page.getByText(contact).count(), 1, `${scene.name}: ${contact}`);

@@ -1,7 +1,7 @@
 // Temporary stores on both engines, each gone when its test is.
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,13 +9,13 @@ import pg from 'pg';
 import { fileSystemOf } from '../../src/operate/checks/folders.ts';
 
 export type Engine = 'sqlite' | 'postgres';
+const BOTH: readonly Engine[] = ['sqlite', 'postgres'];
 /** Those that a file's behaviour is held to on each: in `npm test` SQLite alone, where `scripts/test-table.ts` does not ask for both. */
-export const ENGINES: readonly Engine[] =
-  process.env.COUNTERFOIL_TEST_ENGINES === 'sqlite' ? ['sqlite'] : ['sqlite', 'postgres'];
+export const ENGINES = BOTH.filter((one) => one === (process.env.COUNTERFOIL_TEST_ENGINES ?? one));
 
 /** Where folders lie on a disk, as production wants them: temporary ones may be in memory. */
 export const ON_DISK = /^(tmpfs|ramfs)$/.test(fileSystemOf(tmpdir()) ?? '')
-  ? fileURLToPath(new URL('../../node_modules', import.meta.url))
+  ? realpathSync(fileURLToPath(new URL('../../node_modules', import.meta.url)))
   : tmpdir();
 
 /** A database of others that tests run on instead of one of their own: what several nodes serve (several-nodes.test.ts). */
