@@ -187,7 +187,7 @@ export const GUARDS: readonly Guard[] = [
   {
     matter: 'permission',
     keeps: "a new merchant has no name that looks like another's",
-    file: 'merchants/look.ts',
+    file: 'merchants/names-in-use.ts',
     text: 'return looksOf(one).some((look) => looks.includes(look));',
     broken: 'return one === other;',
     red: ['merchants/registration/register', 'merchants/registration/names'],
@@ -409,7 +409,7 @@ export const GUARDS: readonly Guard[] = [
   {
     matter: 'history',
     keeps: 'an entry that was edited is found',
-    file: 'journal/seal-walk.ts',
+    file: 'journal/verify.ts',
     text: 'if (sealEntries(number, previousHash, at, sealed).hash === hash) return;',
     broken: 'if (hash) return;',
     red: ['journal/append-only', 'operate/commands/audit'],
@@ -417,7 +417,7 @@ export const GUARDS: readonly Guard[] = [
   {
     matter: 'history',
     keeps: 'a history made anew is not the one a checkpoint vouches for',
-    file: 'journal/seal-walk.ts',
+    file: 'journal/verify.ts',
     text: 'if (!checkpoint || (checkpoint.hash === seal.hash && checkpoint.last_entry === seal.last_entry)) return;',
     broken: 'if (seal) return;',
     red: ['journal/checkpoint', 'operate/commands/audit-options', 'operate/commands/audit'],

@@ -22,7 +22,7 @@ import { newRecoveryCodes } from './recovery-codes.ts';
 import { endAllSessions, startSession } from './session.ts';
 import { insertPasskey, requireNew } from './set-up.ts';
 import type { SignedIn } from './sign-in.ts';
-import { sealTotpSecret } from './totp-secret.ts';
+import { sealTotpSecret } from './totp.ts';
 
 const PASSKEY_NAME_MAXIMUM = 60;
 

@@ -16,7 +16,7 @@ import type { NewPasskey } from './passkey.ts';
 import { changeAdministrator, findAdministratorBySetUp, isKnownCredential } from './queries.ts';
 import { endAllSessions, endReplaced, startSession } from './session.ts';
 import type { SignedIn } from './sign-in.ts';
-import { sealTotpSecret } from './totp-secret.ts';
+import { sealTotpSecret } from './totp.ts';
 
 export const SET_UP_MS = 30 * MINUTE_MS;
 

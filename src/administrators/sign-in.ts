@@ -34,8 +34,7 @@ import {
 } from './queries.ts';
 import { newRecoveryCodes, spend } from './recovery-codes.ts';
 import { endReplaced, startSession } from './session.ts';
-import { acceptedStep } from './totp.ts';
-import { openTotpSecret } from './totp-secret.ts';
+import { acceptedStep, openTotpSecret } from './totp.ts';
 
 export type { Parts, SignInClient };
 

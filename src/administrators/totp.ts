@@ -1,8 +1,14 @@
-// Codes of an authenticator app (RFC 6238): six digits that change every 30 seconds, each taken once.
+// Codes of an authenticator app (RFC 6238), each taken once, and its secret, which the key ring seals.
 import { createHmac } from 'node:crypto';
 import { Secret, TOTP } from 'otpauth';
+import { SecretKeysUnfit } from '../journal/keys/key-file.ts';
+import type { Cell, KeyRing } from '../journal/keys/key-ring.ts';
+import { holdStoredKey } from '../journal/keys/queries.ts';
+import type { Transaction } from '../journal/transaction.ts';
+import { unavailable } from '../lib/errors.ts';
 import { asciiDigits } from '../lib/text.ts';
 import { SECOND_MS } from '../lib/time.ts';
+import type { Administrator } from './administrator.ts';
 
 const ISSUER = 'Counterfoil';
 const PERIOD_S = 30;
@@ -61,4 +67,36 @@ function totp(secret: string, label: string): TOTP {
     period: PERIOD_S,
     secret: Secret.fromBase32(secret),
   });
+}
+
+const cellOf = (id: string): Cell => ({ table: 'administrators', row: id, column: 'totp_secret' });
+
+/**
+ * Seals a secret (base 32, RFC 4648) for an administrator's row, in the transaction that writes it. Throws `unavailable` if the key of
+ * this node's ring was removed: the node has not heard of its successor yet.
+ */
+export async function sealTotpSecret(
+  transaction: Transaction,
+  ring: KeyRing,
+  { id }: Pick<Administrator, 'id'>,
+  secret: string,
+): Promise<string> {
+  if (!(await holdStoredKey(transaction, ring.current))) throw unavailable();
+  return ring.seal(cellOf(id), secret);
+}
+
+/**
+ * The secret in base 32; null if they have none. Throws `unavailable` if this node lacks the key, and `Error` if the text was changed,
+ * is not sealed or belongs to another row.
+ */
+export function openTotpSecret(
+  ring: KeyRing,
+  { id, totp_secret }: Pick<Administrator, 'id' | 'totp_secret'>,
+): string | null {
+  if (totp_secret === null) return null;
+  try {
+    return ring.open(cellOf(id), totp_secret);
+  } catch (error) {
+    throw error instanceof SecretKeysUnfit ? Object.assign(unavailable(), { cause: error }) : error;
+  }
 }

@@ -1,7 +1,7 @@
 // The instructions for paying outside this page: the transfer's rows and its QR code, or the merchant's own words.
 import { LRUCache } from 'lru-cache';
 import { type Html, html, safeUrl } from '../lib/html.ts';
-import { type QrCode, qrPath, qrPicture } from '../lib/qr-code.ts';
+import { type QrCode, qrPath, qrPicture, qrSvg } from '../lib/qr-code.ts';
 import type { Instructions } from '../payments/methods/method.ts';
 import { grouped } from '../payments/methods/transfer/creditor-reference.ts';
 import { type QuickPay, quickPayments } from '../payments/methods/transfer/quick-pay.ts';
@@ -10,7 +10,6 @@ import type { Payment } from '../payments/payment.ts';
 import { checkoutUrl } from '../payments/present.ts';
 import { icon } from '../web/markup/icons.ts';
 import type { Words } from '../web/markup/languages.ts';
-import { qrSvg } from '../web/markup/qr-svg.ts';
 import type { PaymentSubject } from './parts.ts';
 import type { CheckoutVisit } from './visit.ts';
 

@@ -1,20 +1,22 @@
 // What the pages and the forms of a payment share: how it is found, what is known of it, and the answers both give.
 import type { Journal } from '../journal/journal.ts';
 import type { KeyRing } from '../journal/keys/key-ring.ts';
-import { html } from '../lib/html.ts';
+import { type Html, html } from '../lib/html.ts';
 import type { Clock } from '../lib/time.ts';
 import type { Directory } from '../merchants/directory.ts';
+import { mayWithdraw } from '../payments/announce.ts';
 import type { Offer } from '../payments/methods/offer.ts';
 import { asOf, type Payment } from '../payments/payment.ts';
 import { findPayment } from '../payments/queries.ts';
 import { isPaymentAsRecorded } from '../payments/record.ts';
+import type { Trial } from '../review/try-out.ts';
 import type { Database } from '../store/database.ts';
 import { facts } from '../web/markup/parts.ts';
 import { framedPage } from '../web/pages/framed-page.ts';
 import { problemPage } from '../web/pages/problem.ts';
 import type { SentPage } from '../web/pages/surface.ts';
+import { hiddenToken } from './form-guard.ts';
 import { brandOf, help, isLongAmount, type PaymentSubject } from './parts.ts';
-import { takeBack } from './take-back.ts';
 import type { CheckoutVisit } from './visit.ts';
 
 export interface PaymentParts {
@@ -130,4 +132,39 @@ ${facts([[words.html('fact.payment'), html`<code>${id}</code>`]])}
     help: help(subject),
     ...brandOf(visit, subject),
   });
+}
+
+/** The button as a disclosure, or null where nothing can be taken back. A test card is no announcement. */
+export function takeBack({ address }: CheckoutVisit, subject: PaymentSubject): Html | null {
+  const { payment, words, ring, now } = subject;
+  if (!mayWithdraw(payment, now) || payment.method === 'test_card') return null;
+  // What has ended can no longer be paid here.
+  const isOpen = payment.status !== 'cancelled' && now < payment.expires_at;
+  return html`<details class="cancel"><summary>${words.html('withdraw.summary')}</summary>
+<p>${words.html('withdraw.text')}${isOpen && html` ${words.html('withdraw.then')}`}</p>
+<form method="post" action="${address()}" class="actions">
+${hiddenToken(ring, payment, 'withdraw')}
+<button class="secondary">${words.html('withdraw.button')}</button>
+</form>
+</details>`;
+}
+
+/** What a customer's page offers; what administrators do besides is tried out by the API. */
+type Offered = Exclude<Trial, 'record' | 'request_link'>;
+const OFFERED: Partial<Record<PaymentSubject['payment']['status'], readonly Offered[]>> = {
+  pending: ['submit', 'approve', 'reject', 'expire'],
+  requires_review: ['approve', 'reject'],
+};
+
+/** The buttons as a disclosure, or null where nothing can be tried out. */
+export function trialButtons({ address }: CheckoutVisit, subject: PaymentSubject): Html | null {
+  const { payment, words, ring, triesOut } = subject;
+  const offered = triesOut && payment.mode === 'test' ? OFFERED[payment.status] : undefined;
+  if (!offered) return null;
+  return html`<details class="trial"><summary>${words.html('trial.summary')}</summary>
+<p>${words.html('trial.text')}</p>
+<form method="post" action="${address()}" class="actions">
+${hiddenToken(ring, payment, 'try')}
+${offered.map((trial) => html`<button class="secondary" name="trial" value="${trial}">${words.html(`trial.${trial}`)}</button>\n`)}</form>
+</details>`;
 }

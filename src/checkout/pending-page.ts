@@ -23,9 +23,8 @@ import {
   payBy,
   wayOut,
 } from './parts.ts';
+import { takeBack, trialButtons } from './payment-parts.ts';
 import { stub } from './stub.ts';
-import { takeBack } from './take-back.ts';
-import { trialButtons } from './trial-buttons.ts';
 import type { CheckoutVisit } from './visit.ts';
 
 /** The side of the code of the page's own address. */

@@ -20,10 +20,9 @@ import {
   shownStatus,
   wayOut,
 } from './parts.ts';
+import { takeBack, trialButtons } from './payment-parts.ts';
 import { type IssuedReceipt, receiptRows } from './receipt.ts';
 import { numbersOf, stub } from './stub.ts';
-import { takeBack } from './take-back.ts';
-import { trialButtons } from './trial-buttons.ts';
 import { VERIFY_PATH } from './verify-route.ts';
 import type { CheckoutVisit } from './visit.ts';
 

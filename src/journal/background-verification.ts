@@ -1,9 +1,10 @@
-// Verifies the history in the background of this node, one time at a time, and remembers what the newest came to.
+// Verifies the history in the background of this node, one time at a time, and keeps what the newest came to.
 
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { type Clock, monotonicMs } from '../lib/time.ts';
 import type { Database } from '../store/database.ts';
 import { readCheckpointsPatiently } from './checkpoint.ts';
-import { keepVerification, lastVerification } from './last-verification.ts';
 import { HistoryBroken, type RowCheck } from './rows.ts';
 import { type Verification, verifyHistory } from './verify.ts';
 
@@ -133,5 +134,35 @@ export class BackgroundVerification {
       this.#stopping.signal.throwIfAborted();
       since = monotonicMs();
     };
+  }
+}
+
+const FILE = 'last-verification.json';
+
+export interface LastVerification {
+  /** Milliseconds since 1970. */
+  at: number;
+  intact: boolean;
+  /** How many faults were acknowledged. */
+  acknowledged: number;
+}
+
+/** Keeps what a verification came to. An account that may not write there keeps nothing. */
+export function keepVerification(storage: string, { at, intact, acknowledged }: LastVerification): void {
+  const file = join(storage, FILE);
+  try {
+    writeFileSync(`${file}.new`, JSON.stringify({ at, intact, acknowledged }), { mode: 0o600 });
+    renameSync(`${file}.new`, file);
+  } catch {
+    // The verification itself is what counts.
+  }
+}
+
+/** The newest; undefined where the history was never verified from this storage directory. */
+export function lastVerification(storage: string): LastVerification | undefined {
+  try {
+    return JSON.parse(readFileSync(join(storage, FILE), 'utf8')) as LastVerification;
+  } catch {
+    return undefined;
   }
 }

@@ -1,6 +1,9 @@
 // A row that is not as the history says, and the entry with which an operator acknowledges that.
 import { counted } from '../lib/counted.ts';
-import type { AuditEntry, Entry } from './audit-entry.ts';
+import { OperationalError } from '../lib/errors.ts';
+import { type Act, type AuditEntry, type Entry, rowDigest } from './audit-entry.ts';
+import { findRow, newestEntriesAbout } from './queries.ts';
+import type { Transaction } from './transaction.ts';
 
 /** The action of an entry that acknowledges a fault. Its subject is the row's. */
 export const ACKNOWLEDGED = 'history.acknowledged';
@@ -63,4 +66,26 @@ export function acknowledgementIn(
 /** What is said behind `verified` of a store with faults that an operator acknowledged. Empty if there are none. */
 export function withKnown(acknowledged = 0): string {
   return acknowledged > 0 ? `, with ${counted(acknowledged, 'acknowledged fault')}` : '';
+}
+
+/**
+ * Records that `faults`, as verifying found them, are known. From then on each row is held to what it was found as, so verifying names
+ * it again as soon as it changes. Throws `conflict` if a row or its history has changed since it was found, `DatabaseError`.
+ */
+export async function acknowledgeFaults(
+  transaction: Transaction,
+  act: Act,
+  faults: readonly RowFault[],
+  reason: string,
+): Promise<void> {
+  for (const fault of faults) {
+    const { subject, entry, row, place } = fault;
+    const { table, key, value } = place;
+    const [last] = await newestEntriesAbout(transaction, subject, 1);
+    const found = await findRow(transaction, table.name, table.columns, key, value);
+    const digest = found ? rowDigest(table.columns, found) : null;
+    if (last?.number !== entry || digest !== row)
+      throw new OperationalError('conflict', `${subject} has changed since it was verified. Verify again.`);
+    transaction.record({ ...act, action: ACKNOWLEDGED, subject, facts: acknowledgementFacts(fault, reason) });
+  }
 }

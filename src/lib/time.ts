@@ -153,3 +153,28 @@ export const daysFrom = (one: string, other: string): number =>
 /** The day before a day written as `2026-11-20`. */
 export const dayBefore = (date: string): string =>
   Temporal.PlainDate.from(date).subtract({ days: 1 }).toString();
+
+/** A length of time in the two units that matter: `12 min`, `3 h 20 min`, `2 d 4 h`. */
+export function duration(ms: number): string {
+  if (ms < MINUTE_MS) return 'under 1 min';
+  const days = Math.floor(ms / DAY_MS);
+  const hours = Math.floor((ms % DAY_MS) / HOUR_MS);
+  const minutes = Math.floor((ms % HOUR_MS) / MINUTE_MS);
+  const units = days > 0 ? ([days, 'd', hours, 'h'] as const) : ([hours, 'h', minutes, 'min'] as const);
+  const [many, large, few, small] = units;
+  return [many > 0 && `${many} ${large}`, few > 0 && `${few} ${small}`].filter(Boolean).join(' ');
+}
+
+/** How long before `now` something was, both in milliseconds since 1970: `3 min ago`. */
+export function ago(ms: number, now: number): string {
+  return `${duration(Math.max(0, now - ms))} ago`;
+}
+
+/** What `promise` gives within `ms` milliseconds, else what `late` does. Rejects as `promise` does; an error after that time is ignored. */
+export function inTime<T>(ms: number, promise: Promise<T>, late: () => T): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const expired = new Promise<T>((resolve) => {
+    timer = setTimeout(() => resolve(late()), ms);
+  });
+  return Promise.race([promise, expired]).finally(() => clearTimeout(timer));
+}

@@ -1,8 +1,8 @@
 // Lists the keys of a merchant as they are now, whichever node changed them: those of the store, then those of the configuration.
 import type { Reader } from '../store/database.ts';
 import type { Directory } from './directory.ts';
-import { keysMade, keysOverLast } from './key-list-queries.ts';
 import { isInactive, type KnownKey, LISTED_FOR_MS, type Mode } from './merchant.ts';
+import { keysMade, keysOverLast } from './queries.ts';
 
 /** Limit above the maximum number of a merchant's active keys. */
 const WORKING_AT_MOST = 1000;

@@ -1,5 +1,4 @@
-// A merchant, its API keys, and who calls with one.
-
+// A merchant, its API keys and invitations, and who calls with a key.
 import { newSalt } from '../journal/audit-entry.ts';
 import { isWholeSecret, sha256Hex } from '../lib/secrets.ts';
 import { DAY_MS, MINUTE_MS } from '../lib/time.ts';
@@ -271,3 +270,27 @@ const SHOWN_AGAIN_MS = 10 * MINUTE_MS;
 export function isShownAgain({ created_at }: { created_at: number }, now: number): boolean {
   return now < created_at + SHOWN_AGAIN_MS;
 }
+
+/** A row of `invites`. Times in milliseconds since 1970. */
+export const INVITES = table('invites', {
+  /** `inv_…`. */
+  id: text(),
+  /** SHA-256 of the code, in hexadecimal. */
+  digest: text(),
+  /** What the key makes that comes of it: real payments or test payments. */
+  mode: text<Mode>(),
+  /** Whom it is for, in its maker's words. */
+  note: textOrNull(),
+  /** Who registered with it. */
+  merchant_id: textOrNull(),
+  salt: text(),
+  version: integer(),
+  created_at: integer(),
+  expires_at: integer(),
+  used_at: integerOrNull(),
+  revoked_at: integerOrNull(),
+});
+export type Invite = RowOf<typeof INVITES>;
+
+/** What an invitation's id, and so the subject of an entry about one, begins with. */
+export const INVITE_ID_PREFIX = 'inv_';

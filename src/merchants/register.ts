@@ -11,12 +11,9 @@ import { newSecret } from '../lib/secrets.ts';
 import { MINUTE_MS } from '../lib/time.ts';
 import type { Reader } from '../store/database.ts';
 import { type IssuedKey, issueKey } from './api-keys.ts';
-
-import { plainBusinessName } from './business-name.ts';
 import { ChangedMeanwhile, commitChange } from './change.ts';
 import type { Directory } from './directory.ts';
 import { findUsableInvite, useInvite } from './invite.ts';
-import { lookAlike } from './look.ts';
 import {
   API_KEYS,
   KEY_PREFIX,
@@ -29,11 +26,13 @@ import {
   type StoredKey,
   type StoredMerchant,
 } from './merchant.ts';
+import { lookAlike } from './names-in-use.ts';
 import { writtenParticulars } from './particulars.ts';
 import { findKey, findKeyByDigest, findMerchant, namesSince } from './queries.ts';
 import {
   detailsOf,
   nameTaken,
+  plainBusinessName,
   type Registration,
   type RegistrationMode,
   refuseIfClosed,

@@ -3,7 +3,6 @@ import { holdsCardNumber } from '../lib/card-number.ts';
 import { type ErrorDetails, OperationalError } from '../lib/errors.ts';
 import { isEmailAddress, textFault } from '../lib/text.ts';
 import { webAddressFault } from '../lib/web-address.ts';
-import { BUSINESS_NAME_MAXIMUM, businessNameFault, plainBusinessName } from './business-name.ts';
 import { isInviteCode } from './invite.ts';
 import { MERCHANT_ID_PREFIX } from './merchant.ts';
 
@@ -21,7 +20,7 @@ export interface Registration {
 
 /** Maximum length of each field in code points. */
 export const MAXIMA = {
-  business_name: BUSINESS_NAME_MAXIMUM,
+  business_name: 120,
   email: 254,
   website: 2048,
   invite: 255,
@@ -119,4 +118,31 @@ export function refuseIfClosed(mode: RegistrationMode, contact: string | undefin
   if (mode !== 'closed') return;
   const whom = contact === undefined ? 'the operator of this service' : contact;
   throw new OperationalError('forbidden', `Registration is closed. For access ask ${whom}.`);
+}
+
+const VISIBLE = /[\p{L}\p{N}]/u;
+/** Invisible letters and signs: the Hangul fillers and the empty Braille pattern. */
+const BLANK = /[\u115f\u1160\u2800\u3164\uffa0]/u;
+const LINE_BREAK = /[\p{Zl}\p{Zp}]/u;
+/** Format characters, tags among them; joiners are judged by themselves. */
+const FORMAT = /(?![\u200c\u200d])\p{Cf}/u;
+/** A joiner is part of a word in Persian or Hindi between two of its letters, and nothing to be seen anywhere else. */
+const STRAY_JOINER = /(?<![\p{L}\p{M}])[\u200c\u200d]|[\u200c\u200d](?!\p{L})/u;
+/** No script stacks more marks on one letter; beyond that they cover the lines above. */
+const PILED_MARKS = /\p{M}{5}/u;
+
+/** A name as it is kept: without the spaces around it, composed (Unicode NFC). */
+export function plainBusinessName(name: string): string {
+  return name.trim().normalize('NFC');
+}
+
+/** The sentence that says what is wrong with a business name as it is kept, or undefined. An empty one is wrong too. */
+export function businessNameFault(name: string): string | undefined {
+  const fault = textFault(name, MAXIMA.business_name);
+  if (fault !== undefined) return fault;
+  if ([BLANK, LINE_BREAK, FORMAT, STRAY_JOINER].some((unseen) => unseen.test(name)))
+    return 'Must not contain characters that cannot be seen.';
+  if (!VISIBLE.test(name)) return 'Must have a letter or a digit.';
+  if (PILED_MARKS.test(name)) return 'Must not pile marks on one letter.';
+  return undefined;
 }

@@ -1,8 +1,8 @@
 // Mail of an installation: how letters leave, the worker that sends them, and what administrators are alerted of.
 
+import { lastVerification } from '../journal/background-verification.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { KeyRing } from '../journal/keys/key-ring.ts';
-import { lastVerification } from '../journal/last-verification.ts';
 import { inSequence } from '../lib/in-sequence.ts';
 import type { Logger } from '../lib/log.ts';
 import { Rounds } from '../lib/rounds.ts';

@@ -1,28 +1,33 @@
 // Starts everything in order and stops it in reverse.
 import type { FastifyInstance } from 'fastify';
+import { lastVerification } from '../journal/background-verification.ts';
 import type { Feed } from '../journal/feed.ts';
 import { Fence } from '../journal/fence.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { KeyRing } from '../journal/keys/key-ring.ts';
 import { openRing } from '../journal/keys/open-ring.ts';
-import { lastVerification } from '../journal/last-verification.ts';
 import { vouchedIn } from '../journal/other-history.ts';
+import type { Transaction } from '../journal/transaction.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Clock } from '../lib/time.ts';
 import { VERSION } from '../lib/version.ts';
 import { Directory } from '../merchants/directory.ts';
 import type { KeyUses } from '../merchants/key-uses.ts';
+import type { Caller } from '../merchants/merchant.ts';
+import { createPayment } from '../payments/create.ts';
 import type { EventStreams } from '../payments/events/streams.ts';
+import { keepAnswer } from '../payments/idempotency.ts';
 import { Offer } from '../payments/methods/offer.ts';
-import { rehearseCreate } from '../payments/rehearse.ts';
+import { DEFAULT_TERMS } from '../payments/pay-by.ts';
+import { PAYMENT_ID_PREFIX } from '../payments/payment.ts';
+import { movePayment } from '../payments/queries.ts';
+import { parsePaymentRequest } from '../payments/request.ts';
 import type { Waits } from '../payments/waits.ts';
 import { ReviewFigures } from '../review/figures.ts';
 import { onStatement } from '../statements/matching/bank-fact.ts';
-import { countFailures } from '../store/count-failures.ts';
-import type { Database } from '../store/database.ts';
-import { freeBytes, hasRoom } from '../store/free-space.ts';
+import { countFailures, type Database } from '../store/database.ts';
 import { migrate } from '../store/migrate.ts';
-import { holdStore, openDatabase, prepareStorage } from '../store/open.ts';
+import { freeBytes, hasRoom, holdStore, openDatabase, prepareStorage } from '../store/open.ts';
 import { defectReporter } from '../web/errors.ts';
 import { Health } from '../web/health.ts';
 import { refuser } from '../web/refused-keys.ts';
@@ -211,4 +216,22 @@ async function openStore(
   await migrate(opened);
   // From here on: that a new database has no tables yet is no failure.
   return measurements ? countFailures(opened, measurements.failed) : opened;
+}
+
+const CALLER: Caller = {
+  merchant: { id: 'mer_rehearsal', name: 'Rehearsal' },
+  key: { id: 'key_rehearsal', digest: '', mode: 'test', expires_at: null },
+  limits: {},
+  actor: 'clock',
+};
+const REQUEST = parsePaymentRequest({ amount: 1 }, { strict: true, httpsOnly: true });
+/** The id of no payment. The move finds no row, and fails where the statement or the right is missing. */
+const NOBODY = `${PAYMENT_ID_PREFIX}rehearsal`;
+
+/** For `Journal.rehearse`, which rolls it back. Throws `DatabaseError`. */
+async function rehearseCreate(transaction: Transaction): Promise<void> {
+  const act = { actor: CALLER.actor, request_id: null };
+  await movePayment(transaction, 'cancel', NOBODY, {}, { status_reason: 'cancelled_by_merchant' });
+  const { id } = createPayment(transaction, CALLER, act, REQUEST, DEFAULT_TERMS);
+  keepAnswer(transaction, id, id, { status: 201, body: '' });
 }

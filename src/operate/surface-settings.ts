@@ -2,8 +2,8 @@
 
 import { newSecret } from '../lib/secrets.ts';
 import type { PaymentTerms } from '../payments/pay-by.ts';
+import { plainPeers } from '../web/host-name.ts';
 import { addressForLog } from '../web/network.ts';
-import { plainPeers } from '../web/plain-peers.ts';
 import type { Configuration } from './config.ts';
 
 /** The settings that new payments are created with. */

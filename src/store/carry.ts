@@ -1,9 +1,8 @@
 // Carries the rows of a store into an empty database of either engine, in pages, and reads every one back before they count.
 import { createHash } from 'node:crypto';
 import type { Database, Reader, Row } from './database.ts';
-import { MIGRATING_LOCK, schemaScript, schemaTables } from './migrate.ts';
+import { MIGRATING_LOCK, schemaScript, schemaTables, tablesAmong, UNFINISHED_TABLE } from './migrate.ts';
 import { queryFresh } from './sqlite-connection.ts';
-import { tablesAmong, UNFINISHED_TABLE } from './unfinished-carry.ts';
 
 /** Rows read, and written by one transaction, at once. */
 const PAGE = 1000;

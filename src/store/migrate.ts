@@ -1,8 +1,7 @@
-// Brings a database's schema up to this program's: each migration once, in order, in a transaction of its own.
+// Brings a database's schema up to this program's, and refuses a database that rows are being carried into.
 import { readdirSync, readFileSync } from 'node:fs';
 import { sha256 } from '../lib/secrets.ts';
-import { type Database, DatabaseError, type Queryable } from './database.ts';
-import { refuseUnfinishedCarry } from './unfinished-carry.ts';
+import { type Database, DatabaseError, type Queryable, type Reader } from './database.ts';
 
 const FOLDER = new URL('./migrations/', import.meta.url);
 
@@ -148,4 +147,33 @@ export async function otherMigration(database: Database): Promise<string | undef
   return knownMigrations().find(
     ({ version, sql }) => digests.has(version) && digests.get(version) !== sha256(sql),
   )?.name;
+}
+
+/** It is there for as long as a move or a restore is unfinished. */
+export const UNFINISHED_TABLE = 'unfinished_move';
+
+/** A move or a restore into this store was begun and has not ended: what stands there is part of a store. */
+export class CarryUnfinished extends Error {
+  override readonly name = 'CarryUnfinished';
+}
+
+/** Those of `names` that are tables, or views, of a database. Throws `DatabaseError`. */
+export async function tablesAmong(
+  view: Reader,
+  engine: Database['engine'],
+  names: readonly string[],
+): Promise<string[]> {
+  const sql =
+    engine === 'sqlite'
+      ? `select name from sqlite_schema where type in ('table', 'view') and instr(',' || ? || ',', ',' || name || ',') > 0`
+      : `select told.name from unnest(string_to_array(?::text, ',')) as told (name) where to_regclass(told.name) is not null`;
+  return (await view.query<{ name: string }>(sql, names.join(','))).map(({ name }) => name);
+}
+
+/** Throws `CarryUnfinished` where a move or a restore into a database has not ended, and `DatabaseError`. */
+export async function refuseUnfinishedCarry(view: Reader, engine: Database['engine']): Promise<void> {
+  if ((await tablesAmong(view, engine, [UNFINISHED_TABLE])).length === 0) return;
+  throw new CarryUnfinished(
+    'a move or a restore into this database is unfinished: run the same command again, which begins anew',
+  );
 }

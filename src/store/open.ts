@@ -1,7 +1,7 @@
-// Opens the store that the configuration names, in a directory that only this account can read.
-
+// Opens the store that the configuration names: private to this account, held by one server, with room to write.
 import { randomBytes } from 'node:crypto';
 import {
+  chmodSync,
   existsSync,
   fsyncSync,
   ftruncateSync,
@@ -11,15 +11,22 @@ import {
   statSync,
   writeSync,
 } from 'node:fs';
+import { statfs } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { syncNow, useFile } from '../lib/durable-files.ts';
 import { type Database, DatabaseError, StoreUnfit } from './database.ts';
 import type { HostGuard } from './postgres-hosts.ts';
 import { type Holder, holderOf } from './rescue.ts';
 import { openSqlite } from './sqlite.ts';
 import { Connection } from './sqlite-connection.ts';
-import { asOpeningError, NO_ROOM_FOR_INDEX } from './sqlite-failures.ts';
-import { lockStore } from './store-lock.ts';
+import {
+  asDatabaseError,
+  asOpeningError,
+  isBusy,
+  isNoDatabase,
+  NO_ROOM_FOR_INDEX,
+} from './sqlite-failures.ts';
 
 export const SQLITE_FILE = 'counterfoil.sqlite';
 const LOCK_FILE = 'server.lock';
@@ -247,4 +254,43 @@ function writeOver(file: string): void {
     }
     fsyncSync(descriptor);
   });
+}
+
+/** What the largest batch takes where each of its 256 works changes four pages that no other one does. */
+const COMMIT_BYTES = 256 * 4 * 4096;
+
+/**
+ * True as well where the disk is another machine's: PostgreSQL says itself, with the next commit, that its own is full. Throws the
+ * system's errors.
+ */
+export async function hasRoom({ storage, database_url }: StoreSettings): Promise<boolean> {
+  return database_url !== null || (await freeBytes(storage)) >= COMMIT_BYTES;
+}
+
+/** What this account may still write where `storage` lies. Throws the system's errors. */
+export async function freeBytes(storage: string): Promise<number> {
+  const { bavail, bfree, bsize } = await statfs(storage);
+  // Some file systems keep the last of their room for root.
+  return (process.geteuid?.() === 0 ? bfree : bavail) * bsize;
+}
+
+/**
+ * Holds a store for one server: an exclusive lock on `file` that the operating system drops when the process ends, however
+ * it ends. Throws `DatabaseError` (`unavailable`) when another process holds it, and `StoreUnfit` if the file is damaged. Returns the
+ * release.
+ */
+export function lockStore(file: string): () => void {
+  try {
+    const lock = new DatabaseSync(file, { timeout: 0 });
+    chmodSync(file, 0o600);
+    // A rollback journal would need room on the disk.
+    lock.exec('pragma locking_mode = exclusive; pragma journal_mode = memory; begin exclusive');
+    return () => lock.close();
+  } catch (error) {
+    if (isBusy(error))
+      throw new DatabaseError('unavailable', `another server holds the store (${file}): stop it first`);
+    if (isNoDatabase(error))
+      throw new StoreUnfit(`${file} is damaged. It holds nothing but the lock: remove it, and start again`);
+    throw asDatabaseError(error);
+  }
 }

@@ -1,6 +1,6 @@
-// Under which host name a request came: as its Host says, or as a proxy that is trusted says of it.
+// The host name of a request, as its Host or a trusted proxy says, and which peers may speak plain HTTP.
 import type { IncomingMessage } from 'node:http';
-import { BlockList, isIPv6 } from 'node:net';
+import { BlockList, isIPv6, type Socket } from 'node:net';
 
 /** Whether the address at the other end of a connection is one of `networks` (IP addresses, and networks such as 10.0.0.0/8). */
 export function trustedPeers(networks: readonly string[]): (address: string | undefined) => boolean {
@@ -30,3 +30,22 @@ export function hostNameOf(
 
 /** The last of a list. A Host is none: one with a comma in it is no host name, and matches none. */
 const lastOf = (list: string) => list.slice(list.lastIndexOf(',') + 1);
+
+const LOOPBACK = ['127.0.0.0/8', '::1'];
+
+/**
+ * Whether the peer of a connection may speak plain HTTP; decided once for each connection. `trustProxy`: IP addresses, and networks such
+ * as 10.0.0.0/8.
+ */
+export function plainPeers(trustProxy: readonly string[]): (socket: Socket) => boolean {
+  const isListed = trustedPeers([...LOOPBACK, ...trustProxy]);
+  const decided = new WeakMap<Socket, boolean>();
+  return (socket) => {
+    let may = decided.get(socket);
+    if (may === undefined) {
+      may = isListed(socket.remoteAddress);
+      decided.set(socket, may);
+    }
+    return may;
+  };
+}

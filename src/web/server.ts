@@ -1,11 +1,16 @@
 // The HTTP server below the framework: its limits, its TLS, and its answers to what is no request.
-import { createServer, type RequestListener, type Server, ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  ServerResponse,
+} from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { SecureContextOptions } from 'node:tls';
 import { descriptorLimit } from '../lib/descriptors.ts';
 import { monotonicMs, SECOND_MS } from '../lib/time.ts';
-import { inCohorts } from './cohorts.ts';
 import { onClientError, onConnect } from './errors.ts';
 
 /** Node's own limits are made for friendlier callers: 60 s for headers, 300 s for a request, looked at every 30 s. */
@@ -137,4 +142,25 @@ function tlsServer(options: object, listener: RequestListener, keyPair: KeyPair)
     for (const socket of connections) socket.destroy();
   };
   return server;
+}
+
+/** Maximum size of a cohort. So that what its requests hold between two steps stays in the processor's cache. */
+const COHORT_MAXIMUM = 32;
+
+/**
+ * Hands requests on to `listener` once all that have arrived are read, in their order; not those whose connection is gone by then.
+ * An `await` that does not wait for anything from outside then ends a step: the others of the cohort take the same one first, and find
+ * its code in the processor's cache (Larus and Parkes: Using Cohort Scheduling to Enhance Server Performance, USENIX 2002).
+ */
+export function inCohorts(listener: RequestListener): RequestListener {
+  const arrived: [IncomingMessage, ServerResponse][] = [];
+  const next = () => {
+    const cohort = arrived.splice(0, COHORT_MAXIMUM);
+    if (arrived.length > 0) setImmediate(next);
+    for (const [request, response] of cohort)
+      if (!request.destroyed) listener(request, response as Parameters<RequestListener>[1]);
+  };
+  return (request, response) => {
+    if (arrived.push([request, response]) === 1) setImmediate(next);
+  };
 }

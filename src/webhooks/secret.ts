@@ -1,11 +1,15 @@
-// The secrets of a webhook endpoint as the store holds them: sealed by the key ring, each for its own row and column.
+// The secrets of a webhook endpoint, sealed by the key ring for its own row and column.
 
+import type { IncomingHttpHeaders } from 'node:http';
 import { SecretKeysUnfit } from '../journal/keys/key-file.ts';
 import type { Cell, KeyRing } from '../journal/keys/key-ring.ts';
 import { holdStoredKey } from '../journal/keys/queries.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { unavailable } from '../lib/errors.ts';
+import type { Database } from '../store/database.ts';
 import { ENDPOINTS, type Endpoint } from './endpoint.ts';
+import { listEndpoints } from './queries.ts';
+import { hasValidSignature } from './signing.ts';
 
 type SecretColumn = 'secret' | 'old_secret';
 type Holder = Pick<Endpoint, 'id' | SecretColumn>;
@@ -51,4 +55,25 @@ export function signingSecrets(
   const isOldUsed = endpoint.old_secret_until !== null && now < endpoint.old_secret_until;
   const old = isOldUsed ? openSecret(ring, endpoint, 'old_secret') : undefined;
   return [newest, old].filter((secret) => secret !== undefined);
+}
+
+interface Received {
+  headers: IncomingHttpHeaders;
+  /** The bytes that came. */
+  body: Uint8Array;
+  /** Milliseconds since 1970. */
+  now: number;
+}
+
+/** Whether an endpoint whose URL has the path `path` signed a webhook. Throws `DatabaseError`. */
+export async function isSignedFor(
+  { database, ring }: { database: Database; ring: KeyRing },
+  path: string,
+  { headers, body, now }: Received,
+): Promise<boolean> {
+  const endpoints = (await listEndpoints(database)).filter(({ url }) => new URL(url).pathname === path);
+  return endpoints.some((endpoint) => {
+    const secrets = signingSecrets(ring, endpoint, now);
+    return secrets.length > 0 && hasValidSignature({ secrets, headers, body, now });
+  });
 }

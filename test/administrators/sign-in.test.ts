@@ -24,7 +24,7 @@ import {
 import { complete, type Parts } from '../../src/administrators/sign-in.ts';
 import type { Journal } from '../../src/journal/journal.ts';
 import { hmac, sha256 } from '../../src/lib/secrets.ts';
-import { countFailures } from '../../src/store/count-failures.ts';
+import { countFailures } from '../../src/store/database.ts';
 import { processMs } from '../support/awake.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { heldUp } from '../support/journal.ts';

@@ -12,10 +12,10 @@ import {
   WORKING_KEYS_MAXIMUM,
 } from '../../src/merchants/api-keys.ts';
 import { ChangedMeanwhile, commitChange } from '../../src/merchants/change.ts';
-import { limitMerchant } from '../../src/merchants/limit.ts';
 import { keyDigest } from '../../src/merchants/merchant.ts';
 import { countWorkingKeys, findKey, findMerchant, keysMadeBy } from '../../src/merchants/queries.ts';
 import { importMerchant, writeMerchant } from '../../src/merchants/register.ts';
+import { limitMerchant } from '../../src/merchants/set-particulars.ts';
 import { changeMerchantState } from '../../src/merchants/suspend.ts';
 import type { Answer } from '../support/harness.ts';
 import { addMerchant } from '../support/store-merchant.ts';

@@ -7,12 +7,10 @@ import { ADMINISTRATORS, PASSKEYS, SESSIONS, TOKENS } from '../../src/administra
 import { rowDigest } from '../../src/journal/audit-entry.ts';
 import { entryFacts, HistoryBroken } from '../../src/journal/rows.ts';
 import { verifyHistory } from '../../src/journal/verify.ts';
-import { API_KEYS, MERCHANTS } from '../../src/merchants/merchant.ts';
-import { INVITES } from '../../src/merchants/stored-invite.ts';
-import { ROW_CHECKS } from '../../src/operate/checks/row-checks.ts';
+import { API_KEYS, INVITES, MERCHANTS } from '../../src/merchants/merchant.ts';
+import { keptAnswers, ROW_CHECKS } from '../../src/operate/checks/row-checks.ts';
 import { PAYMENTS } from '../../src/payments/payment.ts';
 import { KEPT_ANSWERS } from '../../src/payments/queries.ts';
-import { verifyKeptAnswers } from '../../src/payments/verify.ts';
 import { sharedHarness } from '../support/harness.ts';
 
 const IGNORED = { tick() {}, fault() {}, acknowledged() {} };
@@ -35,10 +33,10 @@ test('facts that are not the JSON of an object are a broken history, with their 
     const broken = (error: unknown) => error instanceof HistoryBroken && error.entry === 7;
     assert.throws(() => entryFacts({ ...ENTRY, facts }), broken, facts);
     const view = { query: async () => [{ ...ENTRY, facts }] as never };
-    await assert.rejects(verifyKeptAnswers(view, IGNORED), broken, facts);
+    await assert.rejects(keptAnswers(view, IGNORED), broken, facts);
   }
   const forgot = { query: async () => [{ ...ENTRY, facts: '{"until":"x"}' }] as never };
-  await assert.rejects(verifyKeptAnswers(forgot, IGNORED), { name: 'HistoryBroken', entry: 7 });
+  await assert.rejects(keptAnswers(forgot, IGNORED), { name: 'HistoryBroken', entry: 7 });
 });
 
 describe('verifying', () => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { keepVerification } from '../../src/journal/last-verification.ts';
+import { keepVerification } from '../../src/journal/background-verification.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/lib/time.ts';
 import { keepChoices } from '../../src/mail/choices.ts';
 import type { LetterKind } from '../../src/mail/letter.ts';

@@ -1,7 +1,7 @@
 // Strangers who register, pay or hold a link: they have no letters written to others, and none of others held up.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { keepVerification } from '../../src/journal/last-verification.ts';
+import { keepVerification } from '../../src/journal/background-verification.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/lib/time.ts';
 import type { Letter } from '../../src/mail/letter.ts';
 import { listLetters } from '../../src/mail/queries.ts';

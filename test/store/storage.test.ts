@@ -14,9 +14,8 @@ import {
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { DatabaseError, StoreUnfit } from '../../src/store/database.ts';
-import { holdStore, openDatabase, prepareStorage, StorageExposed } from '../../src/store/open.ts';
+import { holdStore, lockStore, openDatabase, prepareStorage, StorageExposed } from '../../src/store/open.ts';
 import { openSqlite } from '../../src/store/sqlite.ts';
-import { lockStore } from '../../src/store/store-lock.ts';
 import { startHarness } from '../support/harness.ts';
 import { ENGINES, type Store, temporaryStore } from '../support/stores.ts';
 

@@ -5,8 +5,7 @@ import type { IncomingMessage, RequestListener } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
-import { inCohorts } from '../../src/web/cohorts.ts';
-import { httpServer } from '../../src/web/server.ts';
+import { httpServer, inCohorts } from '../../src/web/server.ts';
 
 const COHORT = 32;
 const REQUESTS = 80;

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { request as send } from 'node:http';
 import type { Socket } from 'node:net';
 import { after, before, describe, test } from 'node:test';
-import { plainPeers } from '../../src/web/plain-peers.ts';
+import { plainPeers } from '../../src/web/host-name.ts';
 import { type Harness, LIVE_KEY, startHarness } from '../support/harness.ts';
 import { ownAddress } from '../support/own-address.ts';
 

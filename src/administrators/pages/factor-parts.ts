@@ -3,8 +3,7 @@
 import type { KeyRing } from '../../journal/keys/key-ring.ts';
 import { type Html, html } from '../../lib/html.ts';
 import type { Say } from '../../lib/phrases.ts';
-import { qrPath } from '../../lib/qr-code.ts';
-import { qrSvg } from '../../web/markup/qr-svg.ts';
+import { qrPath, qrSvg } from '../../lib/qr-code.ts';
 import type { Administrator } from '../administrator.ts';
 import { type NewPasskey, type Passkey, passkeyPlace, registrationOptions } from '../passkey.ts';
 import { PASSWORD_MINIMUM, passwordFault } from '../password.ts';

@@ -1,19 +1,18 @@
-// The frame of the console's pages: the rail with its places, and below it the account, keys, language and theme.
+// The frame of the console's pages: the rail with its places, the account, and how one stays signed in.
 
+import { Readable } from 'node:stream';
 import { type Html, html } from '../../lib/html.ts';
 import type { Language } from '../../lib/locale.ts';
 import { phrase, type Say } from '../../lib/phrases.ts';
-import { consoleStylesheet } from '../../web/markup/assets.ts';
+import { SECOND_MS } from '../../lib/time.ts';
+import { asset, assets, consoleStylesheet } from '../../web/markup/assets.ts';
 import { type IconName, icon } from '../../web/markup/icons.ts';
 import { LANGUAGES } from '../../web/markup/languages.ts';
 import { htmlPage } from '../../web/markup/page.ts';
 import { type Theme, themeSwitch } from '../../web/markup/theme.ts';
 import type { Principal } from '../administrator.ts';
-import { script } from './assets.ts';
-import { errorSummary, hasFaults } from './parts.ts';
-import { productMark } from './product-mark.ts';
-import type { Shown } from './route.ts';
-import { WARNING_S } from './stay.ts';
+import { errorSummary, hasFaults, moment } from './parts.ts';
+import type { Context, Outcome, Shown } from './route.ts';
 
 const PRODUCT = 'Counterfoil';
 
@@ -182,3 +181,30 @@ ${keyboardList(say)}
 </section>
 `;
 }
+
+const ground = html`<path class="mark-ground" d="M8 0h16a8 8 0 0 1 8 8v16a8 8 0 0 1-8 8H8a8 8 0 0 1-8-8V8a8 8 0 0 1 8-8z"/>`;
+const slip = html`<path class="mark-slip" d="M9 6h14v20l-2.3-2-2.4 2-2.3-2-2.3 2-2.4-2L9 26z"/>
+<path class="mark-text" d="M12.5 11h7m-7 4h7"/>`;
+const productMark: Html = html`<svg viewBox="0 0 32 32" aria-hidden="true">${ground}${slip}</svg>`;
+
+export const script = asset(new URL('console.js', import.meta.url), 'text/javascript; charset=utf-8');
+export const consoleAssets = [...assets, consoleStylesheet, script];
+
+export function stayPage(context: Context): Outcome {
+  const { say, ends } = context;
+  return {
+    title: say`You stay signed in`,
+    content: html`<h1>${say`You stay signed in`}</h1>
+<p>${say.html`Your session ends at ${moment(context, ends.at)} if you do not use it until then.`}</p>
+<p>${say`Close this tab and go on where you were.`}</p>`,
+  };
+}
+
+/** In how many seconds a page should warn that the session ends. */
+export function secondsLeft({ ends, now }: Context): Outcome {
+  const seconds = Math.max(0, Math.floor((ends.unused - now) / SECOND_MS) - WARNING_S);
+  return { stream: Readable.from([String(seconds)]), type: 'text/plain; charset=utf-8', name: 'left.txt' };
+}
+
+/** How long before its session ends a page warns (WCAG 2.2.1 asks for 20 seconds). */
+const WARNING_S = 120;

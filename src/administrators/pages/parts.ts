@@ -1,8 +1,8 @@
 // The pieces that several of the console's pages are made of.
-import { duration } from '../../lib/duration.ts';
+
 import { attributes, type Html, html } from '../../lib/html.ts';
 import { ENGLISH, type Say } from '../../lib/phrases.ts';
-import { formatTimestamp, MINUTE_MS } from '../../lib/time.ts';
+import { duration, formatTimestamp, MINUTE_MS } from '../../lib/time.ts';
 import { type FieldMarkup, fieldMarkup, summaryOfFaults } from '../../web/markup/field.ts';
 import { type IconName, icon } from '../../web/markup/icons.ts';
 import type { Context } from './route.ts';

@@ -13,10 +13,10 @@ import {
   takeNewPassword,
 } from './account.ts';
 import { passkeysPage, removalPage, takePasskey, takeRemoval } from './account-passkeys.ts';
+import { secondsLeft, stayPage } from './frame.ts';
 import { helpPage } from './help.ts';
 import { form, page, type Route } from './route.ts';
 import { signOut } from './sign-in.ts';
-import { secondsLeft, stayPage } from './stay.ts';
 
 export const accountRoutes: readonly Route[] = [
   page('/help', 'read', helpPage),

@@ -27,8 +27,8 @@ import {
   listInvites,
   revokeInvite,
 } from '../invite.ts';
-import { findInviteByDigest } from '../invite-queries.ts';
 import { isShownAgain } from '../merchant.ts';
+import { findInviteByDigest } from '../queries.ts';
 import type { MerchantContext } from './context.ts';
 import { MODE_NAMES, modesOf } from './merchant-key-parts.ts';
 

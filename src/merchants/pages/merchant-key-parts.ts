@@ -2,10 +2,9 @@
 import { may } from '../../administrators/administrator.ts';
 import { literal, moment, notice, rows, said } from '../../administrators/pages/parts.ts';
 import type { Shown } from '../../administrators/pages/route.ts';
-import { duration } from '../../lib/duration.ts';
 import { type Html, html } from '../../lib/html.ts';
 import { phrase } from '../../lib/phrases.ts';
-import { formatTimestamp } from '../../lib/time.ts';
+import { duration, formatTimestamp } from '../../lib/time.ts';
 import { type Column, records } from '../../web/markup/table.ts';
 import {
   isInactive,

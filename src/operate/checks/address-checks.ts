@@ -1,8 +1,11 @@
-// Checks that call the installation's own addresses, as customers and strangers would.
+// Checks that call others: the installation's own addresses, as customers and strangers would, and the mail server.
 import { basename } from 'node:path';
+import { inTime } from '../../lib/time.ts';
 import { VERSION } from '../../lib/version.ts';
+import { SmtpTransport } from '../../mail/smtp.ts';
 import { hasStarted } from '../../store/open.ts';
-import { type Check, failed, notYet, ok, type Subject, type Verdict, warning } from './check.ts';
+import { mailServer } from '../settings/mail.ts';
+import { type Check, failed, notYet, ok, type Subject, skipped, type Verdict, warning } from './check.ts';
 import { fixOf, type Visited, visit } from './visit.ts';
 
 const FIX = 'start the service, and let the proxy and the names lead to it';
@@ -161,3 +164,39 @@ function servedVerdict(
 }
 
 export const ADDRESS_CHECKS: readonly Check[] = [reach_api, reach_checkout, reach_console, storage_served];
+
+const mail: Check = {
+  id: 'mail',
+  about: 'Mail server',
+  stage: 'later',
+  isRemote: true,
+  async look({ settings, deadlineMs }) {
+    const { mail, mail_password, written, environment } = settings;
+    if (!mail)
+      return environment === 'development'
+        ? skipped('Mail is off: letters lie at /dev/mail')
+        : warning(
+            'Mail is off: neither customers nor merchants nor administrators are written to',
+            'set mail (docs/mail.md)',
+          );
+    const place = written.place(['mail']);
+    const fix = 'see what it answers: counterfoil mail test ADDRESS';
+    let server: ReturnType<typeof mailServer>;
+    try {
+      server = mailServer(mail, mail_password);
+    } catch {
+      return failed(
+        'The file of mail.password_file cannot be read',
+        'let the account that serves read it',
+        place,
+      );
+    }
+    const late = () => `${mail.host} did not answer in time`;
+    const fault = await inTime(deadlineMs, new SmtpTransport(server).look(), late);
+    if (fault !== undefined)
+      return failed(`${mail.host}:${mail.port}: ${fault.replace(/[.\s]+$/, '')}`, fix, place);
+    return ok(`${mail.host} takes letters from ${mail.from}`);
+  },
+};
+
+export const MAIL_CHECKS: readonly Check[] = [mail];

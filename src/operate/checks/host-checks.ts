@@ -3,8 +3,7 @@
 import { counted } from '../../lib/counted.ts';
 import { SECOND_MS } from '../../lib/time.ts';
 import { hostsOf } from '../../store/connection-string.ts';
-import { type HostState, hostStates } from '../../store/host-states.ts';
-import { synchronousStandbys } from '../../store/standbys.ts';
+import { type HostState, hostStates, synchronousStandbys } from '../../store/host-states.ts';
 import { type Check, failed, intoStore, ok, skipped, type Verdict, warning } from './check.ts';
 
 /** Timeout for the answers of all hosts together. */

@@ -1,8 +1,8 @@
 // Checks that the settings alone answer: keys, addresses, proxies, nodes, accounts, and the connection to the database.
 
-import { isWideNetwork } from '../../lib/ip-network.ts';
 import { isHttps } from '../../lib/web-address.ts';
 import { overridingParameter, speaksInTheClear } from '../../store/connection-string.ts';
+import { isWideNetwork } from '../../web/network.ts';
 import { failed, ok, type SettingsCheck, skipped, warning } from './check.ts';
 
 const development_key: SettingsCheck = {

@@ -1,8 +1,8 @@
-// Checks of the store: its schema, what a commit outlives, the clock beside the history, who may sign in, and who vouches for it.
+// Checks of the store: its schema, durability and clock, who may sign in, who vouches for it, and whether webhooks are sent.
 import { countPasskeys, listAdministrators } from '../../administrators/queries.ts';
+import { lastVerification } from '../../journal/background-verification.ts';
 import { CheckpointLookup } from '../../journal/checkpoint-lookup.ts';
 import { signingKeyFault } from '../../journal/checkpoint-signer.ts';
-import { lastVerification } from '../../journal/last-verification.ts';
 import { otherHistory } from '../../journal/other-history.ts';
 import { newestSeal, unlessEmpty } from '../../journal/queries.ts';
 import { withKnown } from '../../journal/row-fault.ts';
@@ -10,6 +10,7 @@ import { counted } from '../../lib/counted.ts';
 import { momentsIn } from '../../lib/moments.ts';
 import { MINUTE_MS } from '../../lib/time.ts';
 import { VERSION } from '../../lib/version.ts';
+import { findMerchants } from '../../merchants/queries.ts';
 import type { Database } from '../../store/database.ts';
 import {
   creationOf,
@@ -21,6 +22,7 @@ import {
 import { damagedLock } from '../../store/open.ts';
 import { missingRight } from '../../store/rights.ts';
 import { type SchemaFault, schemaFaults } from '../../store/schema.ts';
+import { leftAlone } from '../../webhooks/queries.ts';
 import {
   type Check,
   failed,
@@ -326,3 +328,30 @@ export const LATER_STORE_CHECKS: readonly Check[] = [
   verification,
 ];
 export const INDEX_CHECKS: readonly Check[] = [indexes];
+
+/** A node that died is replaced within seconds, and one that has much to send holds the queue meanwhile. */
+const LEFT_MS = 5 * MINUTE_MS;
+
+const webhooks: Check = {
+  id: 'webhooks',
+  about: 'Webhooks',
+  stage: 'later',
+  look: intoTables(async (database, { clock, settings }) => {
+    const left = await leftAlone(database, clock.now() - LEFT_MS);
+    const merchants = await findMerchants(
+      database,
+      left.map(({ merchant_id }) => merchant_id),
+    );
+    const suspended = new Set(merchants.filter((one) => one.suspended_at !== null).map(({ id }) => id));
+    const served = left.filter(({ merchant_id }) => !suspended.has(merchant_id));
+    if (served.length === 0) return ok('No webhook that is due is left alone');
+    const endpoints = served.reduce((sum, one) => sum + Number(one.endpoints), 0);
+    const due_at = Math.min(...served.map((one) => Number(one.due_at)));
+    return warning(
+      `Webhooks of ${counted(endpoints, 'endpoint')} are due since ${momentsIn(settings.time_zone).moment(due_at)}, and no node sends them`,
+      'see that a server runs; its log says "webhooks cannot be delivered for now" and why (docs/operating/runbook.md#counterfoil-webhooks-held-up)',
+    );
+  }),
+};
+
+export const WEBHOOK_CHECKS = [webhooks];

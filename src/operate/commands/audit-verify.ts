@@ -2,13 +2,13 @@
 import { accessSync, constants, existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Command } from 'commander';
+import { keepVerification } from '../../journal/background-verification.ts';
 import {
   type CheckpointReading,
   checkpointFiles,
   readCheckpointFile,
   readCheckpoints,
 } from '../../journal/checkpoint.ts';
-import { keepVerification } from '../../journal/last-verification.ts';
 import type { Acknowledgement, RowFault } from '../../journal/row-fault.ts';
 import { HistoryBroken, type Verification, verifyHistory } from '../../journal/verify.ts';
 import { counted } from '../../lib/counted.ts';

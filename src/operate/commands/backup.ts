@@ -7,8 +7,7 @@ import { withKnown } from '../../journal/row-fault.ts';
 import { counted } from '../../lib/counted.ts';
 import { monotonicMs, SECOND_MS } from '../../lib/time.ts';
 import { DatabaseError } from '../../store/database.ts';
-import { prepareStorage } from '../../store/open.ts';
-import { lockStore } from '../../store/store-lock.ts';
+import { lockStore, prepareStorage } from '../../store/open.ts';
 import type { Configuration } from '../config.ts';
 import { parseFolder } from './arguments.ts';
 import {

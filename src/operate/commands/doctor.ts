@@ -5,6 +5,7 @@ import type { Command } from 'commander';
 import { SECOND_MS, systemClock } from '../../lib/time.ts';
 import { overridingParameter } from '../../store/connection-string.ts';
 import { type Database, DatabaseError } from '../../store/database.ts';
+import { CarryUnfinished, refuseUnfinishedCarry } from '../../store/migrate.ts';
 import {
   isRestoreUnfinished,
   openDatabase,
@@ -12,7 +13,6 @@ import {
   StorageExposed,
   storeExists,
 } from '../../store/open.ts';
-import { CarryUnfinished, refuseUnfinishedCarry } from '../../store/unfinished-carry.ts';
 import {
   type Check,
   type CheckOutcome,

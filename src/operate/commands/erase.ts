@@ -18,9 +18,8 @@ import { holdStore, SQLITE_FILE } from '../../store/open.ts';
 import { dropTraces, overwriteDeleted } from '../../store/traces.ts';
 import { type Configuration, configurationFile, readConfiguration } from '../config.ts';
 import { parseEmail, parseId } from './arguments.ts';
-import { canAsk, saysYes } from './ask.ts';
 import { openFenced, requireSchema, requireStore } from './store.ts';
-import { Failure, type Progress, print, shownPath, withProgressBar } from './terminal.ts';
+import { canAsk, Failure, type Progress, print, saysYes, shownPath, withProgressBar } from './terminal.ts';
 import { CONFIG_OPTION, JSON_OPTION, newCommand } from './usage.ts';
 
 /** Payments erased at a time; a server on the same PostgreSQL gets its turn between. */

@@ -9,12 +9,11 @@ import { keyById } from '../../merchants/follow.ts';
 import { isInactive, type KnownKey, type StoredKey } from '../../merchants/merchant.ts';
 import { findKey, keysMadeBy } from '../../merchants/queries.ts';
 import type { Configuration } from '../config.ts';
-import { canAsk, saysYes } from './ask.ts';
 import { lineOfKey } from './key-file.ts';
 import { lastUsesIn, usedWhen } from './keys-list.ts';
 import { loadDirectory } from './merchant-names.ts';
 import { OPERATOR, type Store, type StoreOptions, withStore } from './store.ts';
-import { Failure, print, shownPath } from './terminal.ts';
+import { canAsk, Failure, print, saysYes, shownPath } from './terminal.ts';
 
 /** Letters of an id that may be mistyped. */
 const ID_SLIPS = 3;

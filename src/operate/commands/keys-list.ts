@@ -1,8 +1,7 @@
 // counterfoil keys list: keys of the configuration and of the store, and when they were last used.
 
-import { ago } from '../../lib/duration.ts';
 import { type Moments, momentsIn } from '../../lib/moments.ts';
-import { systemClock, timestampOrNull } from '../../lib/time.ts';
+import { ago, systemClock, timestampOrNull } from '../../lib/time.ts';
 import { KeyUses } from '../../merchants/key-uses.ts';
 import { isInactive, KEY_PREFIX, type KnownKey } from '../../merchants/merchant.ts';
 import { type Configuration, configurationFile, readConfiguration } from '../config.ts';

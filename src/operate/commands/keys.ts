@@ -18,13 +18,12 @@ import { findMerchant } from '../../merchants/queries.ts';
 import { type Configuration, configurationFile, readConfiguration } from '../config.ts';
 import { environment } from '../environment.ts';
 import { parseExpiry } from './arguments.ts';
-import { canAsk, saysYes } from './ask.ts';
 import { addKeyToFile, UNFINISHED } from './key-file.ts';
 import { revoke, rotate } from './keys-existing.ts';
 import { list } from './keys-list.ts';
 import { loadDirectory, merchantNamed, nearestMerchant, noSuchMerchant } from './merchant-names.ts';
 import { lendStore, OPERATOR, onStore, type Store, type StoreOptions, storeIsThere } from './store.ts';
-import { Failure, print, shownPath } from './terminal.ts';
+import { canAsk, Failure, print, saysYes, shownPath } from './terminal.ts';
 import { addCommands, newCommand } from './usage.ts';
 
 interface CreateOptions extends StoreOptions {

@@ -18,13 +18,12 @@ import { prepareStorage } from '../../store/open.ts';
 import { clearSecrets, sealedSecrets } from '../checks/sealed-secrets.ts';
 import { configurationFile, readConfiguration } from '../config.ts';
 import { parseFile } from './arguments.ts';
-import { canAsk, saysYes } from './ask.ts';
 import { requireElsewhere } from './backup-folder.ts';
 import { putBack, readKeys } from './node-keys.ts';
 import { type KeyId, openKeys, sealKeys } from './sealed-keys.ts';
 import { addKey, keyCommands, placeShown } from './secrets-keys.ts';
 import { OPERATOR, type Store, type StoreOptions, withStore } from './store.ts';
-import { Failure, print, shownPath } from './terminal.ts';
+import { canAsk, Failure, print, saysYes, shownPath } from './terminal.ts';
 import { CONFIG_OPTION, JSON_OPTION, newCommand } from './usage.ts';
 
 interface SecretsOptions {

@@ -1,9 +1,19 @@
-// counterfoil statements import: keeps bank statements in the store, each file whole or not at all.
+// counterfoil statements import: keeps bank statements in the store, each file whole or not at all, and shows what they hold.
 import { readFileSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
-import type { ReadOptions, ReadStatements } from '#bank-statements';
-import { FILE_BYTES_MAXIMUM, readStatements } from '#bank-statements';
-import { daysInWords } from '../../review/told.ts';
+import {
+  type Balance,
+  FILE_BYTES_MAXIMUM,
+  type Overview,
+  overviewOf,
+  type ReadOptions,
+  type ReadStatements,
+  readStatements,
+  type Statement,
+  type StatementLine,
+  signedAmount,
+} from '#bank-statements';
+import { dayInWords, daysInWords } from '../../review/told.ts';
 import { type Imported, importedText } from '../../statements/import.ts';
 import {
   type CheckedFile,
@@ -17,9 +27,8 @@ import {
 import { type ReadFile, readBeside } from '../../statements/read-beside.ts';
 import { readingOptions } from '../../statements/remembered.ts';
 import { type CsvFlags, csvOptions, seenText } from './statements-csv.ts';
-import { statementText } from './statements-text.ts';
 import { OPERATOR, type StoreOptions, withStore } from './store.ts';
-import { Failure, printBesideBar, shownPath, withProgressBar } from './terminal.ts';
+import { columns, Failure, printBesideBar, shownPath, withProgressBar } from './terminal.ts';
 
 interface Options extends StoreOptions, CsvFlags {
   despiteFaults?: boolean;
@@ -131,4 +140,47 @@ function fileText(
     ...checked.faults.map((one) => `  ${faultLine(one)}`),
     ...refused,
   ].join('\n');
+}
+
+/** A statement with its sums, and of CSV the first, last and largest line. */
+export function statementText(statement: Statement, overview: Overview = overviewOf(statement)): string {
+  const { file, format, account, number, from, to, opening, closing } = statement;
+  const { lines, pending, creditMinor, debitMinor, reachedMinor, shown } = overview;
+  const balance = (one: Balance | undefined) =>
+    one ? `${signedAmount(one.minor)} ${one.currency}` : 'not named';
+  const name = [account.iban ?? account.other ?? 'not named: give --account to import it', account.currency];
+  return columns([
+    [file, `${format}${number === undefined ? '' : `, number ${number}`}`],
+    ['  account', name.filter(Boolean).join(', ')],
+    ['  days', daysInWords(from, to) || 'not named'],
+    ['  lines', lines === 0 ? 'none' : `${lines}${pending > 0 ? `, ${pending} of them pending` : ''}`],
+    ['  credits', signedAmount(creditMinor)],
+    ['  debits', signedAmount(debitMinor)],
+    ['  opening', balance(opening)],
+    ['  closing', balance(closing)],
+    ...(format === 'csv'
+      ? [...reached(reachedMinor), ...shown.map(({ what, line }) => [`  ${what}`, lineText(line)])]
+      : []),
+  ]);
+}
+
+const reached = (minor: bigint | undefined) =>
+  minor === undefined
+    ? []
+    : [['  by the lines', `${signedAmount(minor)}, which the opening balance and the lines come to`]];
+
+function lineText({
+  at,
+  bookingDay,
+  valueDay,
+  direction,
+  amountMinor,
+  currency,
+  counterparty,
+  text,
+}: StatementLine): string {
+  const amount = signedAmount(direction === 'debit' ? -amountMinor : amountMinor);
+  const words = [counterparty.name, text.replaceAll('\n', ' ')].filter(Boolean).join(': ');
+  const day = bookingDay ?? valueDay;
+  return `line ${at}: ${day === undefined ? 'no day' : dayInWords(day)}  ${amount} ${currency}  ${words.slice(0, 60)}`;
 }

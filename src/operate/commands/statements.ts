@@ -6,9 +6,8 @@ import { faultLine } from '../../statements/import-file.ts';
 import { undoImport } from '../../statements/undo.ts';
 import { addText } from './arguments.ts';
 import { type CsvFlags, csvFlags, csvOptions, seenText } from './statements-csv.ts';
-import { importFiles, readFile } from './statements-import.ts';
+import { importFiles, readFile, statementText } from './statements-import.ts';
 import { matchFiles } from './statements-match.ts';
-import { statementText } from './statements-text.ts';
 import { OPERATOR, onStore, type Store } from './store.ts';
 import { CONFIG_OPTION, JSON_OPTION, newCommand } from './usage.ts';
 

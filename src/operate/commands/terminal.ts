@@ -1,6 +1,9 @@
-// What a terminal gets that a pipe does not: emphasis, a progress bar, a readable line for each request.
+// What a terminal gets that a pipe does not: emphasis, a progress bar, questions, a readable line for each request.
+
+import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { constants } from 'node:os';
+import { createInterface } from 'node:readline/promises';
 import type { Logger } from '../../lib/log.ts';
 import { momentsIn } from '../../lib/moments.ts';
 import { monotonicMs, systemClock } from '../../lib/time.ts';
@@ -228,5 +231,24 @@ export async function tellInterrupted<T>(line: string, use: () => Promise<T>): P
     return await use();
   } finally {
     stop();
+  }
+}
+
+/** Whether the command runs at a terminal, so that its user can be asked. */
+export function canAsk(): boolean {
+  return process.stdin.isTTY === true && process.stderr.isTTY === true;
+}
+
+/** Whether the user at the terminal answers yes to `question`. Anything else is no, Ctrl-C too. */
+export async function saysYes(question: string): Promise<boolean> {
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  // Ctrl-C fails the question, Ctrl-D only closes the terminal.
+  const closed = once(terminal, 'close').then(() => '');
+  try {
+    const asked = terminal.question(`${question} [y/N] `).catch(() => '');
+    const answer = await Promise.race([asked, closed]);
+    return /^y(es)?$/i.test(answer.trim());
+  } finally {
+    terminal.close();
   }
 }

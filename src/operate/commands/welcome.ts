@@ -1,9 +1,11 @@
 // What a person at a terminal gets from a service that is ready: the banner, in development a demo, a line an event, and keys.
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { INBOX_PATH } from '../../checkout/inbox.ts';
 import type { AuditEntry } from '../../journal/audit-entry.ts';
 import { entryFacts } from '../../journal/rows.ts';
 import { formatAmount } from '../../lib/money.ts';
+import { SECOND_MS } from '../../lib/time.ts';
 import { pathOf } from '../../lib/web-address.ts';
 import { DEV_MAIL_PATH } from '../../mail/dev-mail.ts';
 import { checkoutUrl, PAYMENT_PAGE } from '../../payments/present.ts';
@@ -12,8 +14,7 @@ import { fillEmptyStore, newSample, sample } from '../demo.ts';
 import { environment } from '../environment.ts';
 import type { Service } from '../main.ts';
 import { banner, type Doors, developmentCaller } from './banner.ts';
-import { listenForKeys, type PressedKey } from './pressed-keys.ts';
-import type { TerminalLog } from './terminal.ts';
+import { styled, type TerminalLog } from './terminal.ts';
 
 interface Welcome {
   configuration: Configuration;
@@ -100,4 +101,77 @@ function openInBrowser(url: string): void {
   spawn(program, [...args, url], { stdio: 'ignore', detached: true })
     .on('error', () => {})
     .unref();
+}
+
+interface PressedKey {
+  letter: string;
+  /** What it does, in a word or two. */
+  does: string;
+  press(): void | Promise<void>;
+}
+
+/** Between two looks whether a service in the background is in the foreground by now. */
+const LOOK_EACH_MS = SECOND_MS;
+const CTRL_C = '\x03';
+const CTRL_Z = '\x1a';
+
+/**
+ * Names the keys and listens for them. Ctrl-C calls `stop` and Ctrl-Z suspends, as they do without. A terminal in whose background the
+ * service runs is left alone until it is in the foreground: reading it there would stop the process.
+ */
+function listenForKeys(keys: readonly PressedKey[], stop: () => void, log: TerminalLog): void {
+  const { stdin, stdout } = process;
+  if (!stdin.isTTY) return;
+  const names = keys.map(({ letter, does }) => `${letter} ${does}`).join(' · ');
+  console.log(styled(stdout, 'dim', `  keys: ${names}\n`));
+  let isListening = false;
+  const begin = () => {
+    if (isListening || !isInForeground()) return;
+    isListening = true;
+    stdin.setRawMode(true);
+    stdin.resume();
+  };
+  const suspend = () => {
+    isListening = false;
+    stdin.setRawMode(false);
+    stdin.pause();
+    process.kill(0, 'SIGTSTP');
+  };
+  stdin.pause(); // a listener alone begins to read
+  stdin.on('error', () => {}); // its window was closed
+  stdin.on('data', async (typed) => {
+    for (const letter of typed.toString()) {
+      if (letter === CTRL_C) stop();
+      else if (letter === CTRL_Z) suspend();
+      else {
+        const key = keys.find((one) => one.letter === letter.toLowerCase());
+        try {
+          await key?.press();
+        } catch (error) {
+          log.error({ err: error }, `${key!.does} failed`);
+        }
+      }
+    }
+  });
+  // A job that runs in the background gets no signal when a shell brings it to the foreground.
+  setInterval(begin, LOOK_EACH_MS).unref();
+  begin();
+}
+
+/** Whether the terminal's foreground process group is that of this process. False where that cannot be found out. */
+function isInForeground(): boolean {
+  try {
+    const [group, foreground] =
+      process.platform === 'linux'
+        ? readFileSync('/proc/self/stat', 'utf8')
+            .replace(/^.*\) /, '')
+            .split(' ')
+            .filter((_, i) => i === 2 || i === 5)
+        : execFileSync('ps', ['-o', 'pgid=,tpgid=', '-p', `${process.pid}`], { encoding: 'utf8' })
+            .trim()
+            .split(/\s+/);
+    return group === foreground;
+  } catch {
+    return false;
+  }
 }

@@ -1,17 +1,19 @@
 // The metrics of one node, for Prometheus: events are counted as they happen, states are read at each scrape.
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { LastVerification } from '../../journal/background-verification.ts';
 import type { Journal } from '../../journal/journal.ts';
-import type { LastVerification } from '../../journal/last-verification.ts';
 import type { CheckpointRounds } from '../../journal/sign-checkpoints.ts';
+import type { Logger } from '../../lib/log.ts';
+import type { Clock } from '../../lib/time.ts';
+import { countLetters } from '../../mail/queries.ts';
+import type { MailWorker } from '../../mail/worker.ts';
 import type { EventStreams } from '../../payments/events/streams.ts';
 import type { Sweeper } from '../../payments/expire.ts';
 import type { Waits } from '../../payments/waits.ts';
 import type { ReviewFigures } from '../../review/figures.ts';
-import type { DatabaseFailure } from '../../store/database.ts';
+import type { DatabaseFailure, Reader } from '../../store/database.ts';
 import type { Observe } from '../../web/shell.ts';
-import { type LettersMeasured, watchLetters } from './letter-metrics.ts';
-import { measured, rarely } from './rarely.ts';
-import { ReadMetrics } from './read-metrics.ts';
+import { measured, ReadMetrics, rarely } from './read-metrics.ts';
 import { type WebhooksMeasured, watchWebhooks } from './webhook-metrics.ts';
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -232,4 +234,48 @@ export class Measurements {
       () => lastVerification()?.acknowledged,
     );
   }
+}
+
+/** What the metrics of letters are read from. */
+interface LettersMeasured {
+  mail: { counters: MailWorker['counters'] | undefined };
+  database: Reader;
+  clock: Clock;
+  log: Logger;
+}
+
+/** Adds the metrics of letters, counted at most once a minute. They are left out while the store cannot be read. */
+function watchLetters(
+  registry: Registry,
+  reads: ReadMetrics,
+  { mail: { counters }, database, clock, log }: LettersMeasured,
+): void {
+  if (!counters) return;
+  new Counter({
+    name: 'counterfoil_letter_attempts_total',
+    help: 'Attempts of this node to send a letter, by the status of the letter after them: sent, retrying or failed.',
+    labelNames: ['status'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const [status, count] of Object.entries(counters)) this.inc({ status }, count);
+    },
+  });
+  const read = rarely(measured(log, 'letters', () => countLetters(database)));
+  reads.gauge(
+    'counterfoil_letters_waiting',
+    'Letters that wait for their first or next attempt.',
+    async () => (await read())?.waiting,
+  );
+  reads.age(
+    'counterfoil_letters_oldest_waiting_age_seconds',
+    'How long ago the letter was written that waits longest; 0 where none does.',
+    clock,
+    async () => (await read())?.oldest,
+  );
+  reads.gauge(
+    'counterfoil_letters_failed',
+    'Letters of the last 30 days that failed or came back, and were not sent again.',
+    async () => (await read())?.failed,
+  );
 }

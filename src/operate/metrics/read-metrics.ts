@@ -1,6 +1,9 @@
-// Metrics that are read when Prometheus asks.
+// Metrics that are read when Prometheus asks, or at most once a minute.
+
+import { setTimeout as pause } from 'node:timers/promises';
 import { Counter, Gauge, type Registry } from 'prom-client';
-import { type Clock, SECOND_MS } from '../../lib/time.ts';
+import type { Logger } from '../../lib/log.ts';
+import { type Clock, MINUTE_MS, monotonicMs, SECOND_MS } from '../../lib/time.ts';
 
 export class ReadMetrics {
   readonly #registry: Registry;
@@ -51,4 +54,37 @@ export class ReadMetrics {
       return ms === undefined ? undefined : ms / SECOND_MS;
     });
   }
+}
+
+/** Returns a read that logs a failure, and gives `failed` then. `what` names the measurement. */
+export const measured =
+  <T, F = undefined>(log: Logger, what: string, read: () => Promise<T>, failed?: F) =>
+  (): Promise<T | F> =>
+    read().catch((error) => {
+      log.warn({ err: error }, `${what} could not be measured`);
+      return failed as F;
+    });
+
+/**
+ * Returns a function that gives the value read last, and reads again if that was a minute ago. The first time it waits for the read, a
+ * second at most.
+ */
+export function rarely<T>(read: () => Promise<T>): () => Promise<T | undefined> | T {
+  let known: { value: T } | undefined;
+  let underWay: Promise<T> | undefined;
+  let readAt = Number.NEGATIVE_INFINITY;
+  return () => {
+    if (!underWay && monotonicMs() - readAt >= MINUTE_MS) {
+      readAt = monotonicMs();
+      underWay = read()
+        .then((value) => {
+          known = { value };
+          return value;
+        })
+        .finally(() => {
+          underWay = undefined;
+        });
+    }
+    return known ? known.value : Promise.race([underWay, pause(SECOND_MS, undefined, { ref: false })]);
+  };
 }

@@ -7,8 +7,8 @@ import { waitingDeliveries } from '../../webhooks/delivery-queries.ts';
 import { ENDPOINT_STATES } from '../../webhooks/endpoint.ts';
 import { endpointStates } from '../../webhooks/queries.ts';
 import type { WebhookWorker } from '../../webhooks/worker.ts';
-import { measured, rarely } from './rarely.ts';
 import type { ReadMetrics } from './read-metrics.ts';
+import { measured, rarely } from './read-metrics.ts';
 
 /** What the metrics of webhooks are read from. */
 export interface WebhooksMeasured {

@@ -2,9 +2,9 @@
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { FILE_BYTES_MAXIMUM } from '#bank-statements';
-import { consoleAssets } from '../../administrators/pages/assets.ts';
 import { hasToken } from '../../administrators/pages/cookies.ts';
 import { filledPath } from '../../administrators/pages/draft.ts';
+import { consoleAssets } from '../../administrators/pages/frame.ts';
 import { guarded } from '../../administrators/pages/guard.ts';
 import * as problem from '../../administrators/pages/problem.ts';
 import { type ConsoleParts, page, type Route } from '../../administrators/pages/route.ts';
@@ -12,7 +12,6 @@ import { setUpForm, showSetUp, takeSetUp } from '../../administrators/pages/set-
 import { factorIn, showSignIn, takeSignIn, timeOfDay, tooMany } from '../../administrators/pages/sign-in.ts';
 import { askToSignIn, carriedIn, signInPage } from '../../administrators/pages/sign-in-page.ts';
 import { deviceOf } from '../../administrators/pages/signed-in.ts';
-import { createThrottle } from '../../administrators/pages/throttle.ts';
 import {
   type ConsolePlace,
   placeOf,
@@ -25,12 +24,13 @@ import {
 import { isStrong } from '../../administrators/sign-in.ts';
 import { OperationalError } from '../../lib/errors.ts';
 import { phrase } from '../../lib/phrases.ts';
-import { SECOND_MS } from '../../lib/time.ts';
+import { type Clock, MINUTE_MS, SECOND_MS } from '../../lib/time.ts';
 import { serveAssets } from '../../web/pages/assets.ts';
 import { type FailureLog, showFailures } from '../../web/pages/failure.ts';
 import { readFilesForms } from '../../web/pages/files-form.ts';
 import { formOf, isSameOrigin, readForms } from '../../web/pages/form.ts';
 import { note } from '../../web/request-log.ts';
+import { fromNetwork, Throttle } from '../../web/throttle.ts';
 
 const FORM_BYTES = 32 * 1024;
 /** The files of one form, with what the form puts around them. */
@@ -188,5 +188,25 @@ function stranger(request: FastifyRequest, reply: FastifyReply, place: ConsolePl
     ends: undefined,
     formKey: { kind: 'form', secret: '' },
     here: place.path,
+  };
+}
+
+const WINDOW_MS = 15 * MINUTE_MS;
+
+/**
+ * `maximum`: of one network, and of one browser that `deviceOf` knows. A known browser is counted by itself, so that others in its
+ * network cannot keep it out. The function returned counts a form, and gives how long to wait, in milliseconds, if it is one too
+ * many; else 0.
+ */
+function createThrottle(
+  maximum: number,
+  clock: Clock,
+  deviceOf: (request: FastifyRequest) => Promise<string | undefined>,
+): (request: FastifyRequest) => Promise<number> {
+  const ofNetwork = new Throttle(clock, WINDOW_MS, fromNetwork(maximum));
+  const ofDevice = new Throttle<string>(clock, WINDOW_MS, [{ nameOf: (device) => device, maximum }]);
+  return async (request) => {
+    const device = await deviceOf(request);
+    return device === undefined ? ofNetwork.count(request.ip) : ofDevice.count(device);
   };
 }

@@ -4,9 +4,9 @@ import { isEmailAddress, textFault } from '../../lib/text.ts';
 import { webAddressFault } from '../../lib/web-address.ts';
 import { CUSTOMER_LETTERS, MERCHANT_LETTERS } from '../../mail/letter.ts';
 import { keyNameFault } from '../../merchants/api-keys.ts';
-import { businessNameFault } from '../../merchants/business-name.ts';
 import { isWholeKey } from '../../merchants/merchant.ts';
 import { particularsShape } from '../../merchants/particulars.ts';
+import { businessNameFault } from '../../merchants/registration.ts';
 import { CONTACT_CHECK, CONTACT_FAULT, isContact, perSecond } from './parts.ts';
 import { merchantWebhooksSchema } from './webhook-endpoints.ts';
 

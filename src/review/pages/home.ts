@@ -2,10 +2,9 @@
 import { age, said } from '../../administrators/pages/parts.ts';
 import type { Outcome } from '../../administrators/pages/route.ts';
 import { newestSeal } from '../../journal/queries.ts';
-import { duration } from '../../lib/duration.ts';
 import { type Html, html } from '../../lib/html.ts';
 import type { Say } from '../../lib/phrases.ts';
-import { MINUTE_MS } from '../../lib/time.ts';
+import { duration, MINUTE_MS } from '../../lib/time.ts';
 import { isHttps } from '../../lib/web-address.ts';
 import type { Payment } from '../../payments/payment.ts';
 import type { DayFigures } from '../figures.ts';

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { knownDevice } from '../../../src/administrators/device.ts';
 import { recordFailure } from '../../../src/administrators/failures.ts';
 import { findAdministrator } from '../../../src/administrators/queries.ts';
-import { openTotpSecret } from '../../../src/administrators/totp-secret.ts';
+import { openTotpSecret } from '../../../src/administrators/totp.ts';
 import {
   type Account,
   type Client,

@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { recordAdministrator } from '../../../src/administrators/administrator.ts';
 import { changeAdministrator, findAdministrator } from '../../../src/administrators/queries.ts';
-import { totpSecrets } from '../../../src/administrators/reseal.ts';
-import { sealTotpSecret } from '../../../src/administrators/totp-secret.ts';
+import { sealTotpSecret } from '../../../src/administrators/totp.ts';
 import { keyLine, keyOfLine, newSecretKey } from '../../../src/journal/keys/key.ts';
 import { readSecretKeys } from '../../../src/journal/keys/key-file.ts';
 import { KeyRing } from '../../../src/journal/keys/key-ring.ts';
+import { sealedSecrets } from '../../../src/operate/checks/sealed-secrets.ts';
 import { run } from '../../support/command.ts';
 import {
   type Account,
@@ -74,7 +74,7 @@ for (const engine of ENGINES) {
     const keysNow = async () => {
       const { database } = nodes[0]!.service;
       database.refresh(); // the commands write from processes of their own
-      return new Set((await totpSecrets(database)).map(({ key }) => key));
+      return new Set((await sealedSecrets(database)).map(({ key }) => key));
     };
     const idsHeld = () => readSecretKeys(place).map(({ id }) => id);
 

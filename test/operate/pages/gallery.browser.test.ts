@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import type { Browser, Page } from 'playwright-core';
-import { script } from '../../../src/administrators/pages/assets.ts';
+import { script } from '../../../src/administrators/pages/frame.ts';
 import { consoleStylesheet } from '../../../src/web/markup/assets.ts';
 import { faultsEveryWay, unroll } from '../../support/axe.ts';
 import { AXE, startChromium } from '../../support/chromium.ts';
