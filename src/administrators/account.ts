@@ -26,7 +26,6 @@ import { sealTotpSecret } from './totp.ts';
 
 const PASSKEY_NAME_MAXIMUM = 60;
 
-/** The administrator and their current password. */
 interface Asking {
   principal: Principal;
   password: string;

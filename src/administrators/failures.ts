@@ -105,7 +105,6 @@ function knownSource(key: string): Source {
   return { isKnown: true, mark, turn: { known: true, key } };
 }
 
-/** Where failures stand: in the history, and of this node in memory. */
 type Failures = Pick<Parts, 'tally'> & { database: Reader };
 
 /** Newest first. */

@@ -53,7 +53,6 @@ export interface SessionEnd {
   isFinal: boolean;
 }
 
-/** The administrator that a cookie signs in, the session's secret, and the new cookie if one is due. */
 interface SignedInBy {
   principal: Principal;
   secret: string;

@@ -52,7 +52,6 @@ export type GivenFactor = { code: string } | StrongFactor;
 
 export const isStrong = (factor: GivenFactor): factor is StrongFactor => !('code' in factor);
 
-/** What one form holds. */
 interface Credentials {
   email: string;
   password: string;

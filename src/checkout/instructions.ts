@@ -16,7 +16,6 @@ import type { CheckoutVisit } from './visit.ts';
 /** Drawing a code takes about 2 ms, and a customer opens the page again after each step at their bank. */
 const codes = new LRUCache<string, QrCode>({ max: 500, memoMethod: qrPath });
 
-/** Addresses that the instructions lead to. */
 interface Aids {
   /** The QR code as a picture. */
   picture: string;

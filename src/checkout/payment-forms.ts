@@ -34,7 +34,6 @@ import type { CheckoutVisit } from './visit.ts';
 /** Forms are limited within this. */
 const WINDOW_MS = 10 * MINUTE_MS;
 
-/** From where a form came, and for which payment. */
 interface FormSent {
   ip: string;
   id: string;

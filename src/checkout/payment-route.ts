@@ -113,7 +113,6 @@ function logoOf({ profile }: PaymentSubject): SentPage | undefined {
 const LOGO_KEPT_S = 3600;
 const PICTURE = { 'content-type': 'image/png' };
 
-/** The day to pay by as a file that a calendar takes. */
 function calendarOf({ site }: CheckoutVisit, subject: PaymentSubject): SentPage {
   const text = calendarEntry(subject, checkoutUrl(site.baseUrl, subject.payment.id));
   const headers = {

@@ -26,7 +26,6 @@ import { numbersOf, stub } from './stub.ts';
 import { VERIFY_PATH } from './verify-route.ts';
 import type { CheckoutVisit } from './visit.ts';
 
-/** What was kept of what the customer sent, as far as this page shows it. */
 interface Details {
   type: Announced | 'test_card';
   name: string | null;
@@ -173,7 +172,6 @@ ${isAsking && ask(visit, subject)}${onward(visit, subject, out, isAsking)}
 </section>`;
 }
 
-/** When it was sent, and when it came to this. */
 function momentsOf(
   { payment, words }: PaymentSubject,
   when: Key | null,

@@ -13,7 +13,6 @@ const ICONS: Record<ShownStatus, IconName> = {
   expired: 'late',
 };
 
-/** What a stub says of a payment, from top to bottom. */
 interface Stub {
   /** What says more of its state than its status does. */
   state?: Announced | 'returned' | undefined;

@@ -13,7 +13,6 @@ import {
 /** So much is read at once: some 15 lines. */
 const PIECE_BYTES = 4096;
 
-/** An open checkpoint file. */
 interface Opened {
   handle: FileHandle;
   bytes: number;

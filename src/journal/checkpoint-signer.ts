@@ -142,7 +142,6 @@ export function signingKeyFault(directory: string): string | undefined {
   }
 }
 
-/** The history as it is now, to hold the newest checkpoint to. */
 interface SealedHistory {
   newest(): Promise<Seal | undefined>;
   numbered(number: number): Promise<Seal | undefined>;

@@ -124,7 +124,6 @@ async function* linesOf({ file, bytes }: CheckpointFile): AsyncGenerator<string>
   }
 }
 
-/** What a line holds, or the line itself if it cannot be parsed. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);

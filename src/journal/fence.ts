@@ -6,7 +6,6 @@ import type { HostGuard } from '../store/postgres-hosts.ts';
 import type { Seal } from './audit-entry.ts';
 import { findSeal, unlessEmpty } from './queries.ts';
 
-/** What a node knows of a seal. */
 type Known = Pick<Seal, 'number' | 'hash'>;
 
 export class Fence implements HostGuard {

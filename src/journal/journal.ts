@@ -287,7 +287,6 @@ const LEAST_LEFT_MS = 3000;
 /** Works that are run together while the commit before is flushed; fewer wait for its end, because together each costs less. */
 const RUN_WHILE_FLUSHING = 32;
 
-/** A work that was handed in, and how to answer it. */
 interface Waiting {
   work: Work<unknown>;
   row: string;

@@ -22,7 +22,6 @@ const PAGE = 2000;
 /** Sorts behind every character of an id. */
 const END = '~';
 
-/** What the history says of one subject. */
 interface Told {
   subject: string;
   /** The version that its entries make it. */

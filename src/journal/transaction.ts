@@ -108,7 +108,6 @@ interface WorkOutcome {
   error?: unknown;
 }
 
-/** An entry that has no number yet. */
 type Unnumbered = Omit<AuditEntry, 'number'>;
 
 export class CommitAttempt {

@@ -5,7 +5,6 @@ const CIPHER = 'aes-256-gcm';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** What a text is encrypted with. */
 interface Sealing {
   /** 32 bytes. */
   key: Uint8Array;

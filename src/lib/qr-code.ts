@@ -107,7 +107,6 @@ function chunk(type: string, data: Uint8Array): Buffer {
   return Buffer.concat([length, body, checksum]);
 }
 
-/** The modules of a side and the dark ones as lines to be drawn one unit wide: what `qrPath` gives. */
 interface Drawing {
   size: number;
   path: string;

@@ -37,7 +37,6 @@ export interface KnownMerchant extends MerchantProfile {
   isConfigured: boolean;
 }
 
-/** What is kept of a merchant's row. */
 interface KeptMerchant {
   version: number;
   /** Nothing for one whose row is for its state alone. */

@@ -63,7 +63,6 @@ export function directoryListeners(database: Reader, directory: Directory, clock
   return [keys, merchants];
 }
 
-/** Takes all rows of a table, a page at a time. */
 async function pages<R extends { id: string }>(
   page: (after: string) => Promise<R[]>,
   take: (rows: R[]) => Promise<void>,

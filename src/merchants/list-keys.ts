@@ -13,7 +13,6 @@ export interface PageEnd {
   id: string;
 }
 
-/** Which keys are listed: of a mode, or of both. `now` in milliseconds since 1970. */
 interface KeyList {
   merchantId: string;
   mode?: Mode;

@@ -163,7 +163,6 @@ export async function namesSince(database: Reader, since: number): Promise<strin
   return (await database.query<{ name: string }>(sql, since)).map(({ name }) => name);
 }
 
-/** Which keys of a merchant are listed. */
 interface KeyFilter {
   merchantId: string;
   modes: readonly Mode[];

@@ -17,7 +17,6 @@ export const REASON_MAXIMUM = 500;
 /** Maximum number of changes with reasons in a merchant's row. The history keeps all. */
 const CHANGES_KEPT = 100;
 
-/** Who does it, and the request it was done by. */
 interface StateAct extends Act {
   /** `adm_…`, or `operator`. */
   by: string;

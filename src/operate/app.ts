@@ -124,7 +124,6 @@ function frontPathOf({ surfaces }: Site, { baseUrls, checkoutBaseUrl }: Places):
   return surfaces.includes('console') ? `${pathOf(baseUrls.console)}/console` : undefined;
 }
 
-/** What the page at the root leads to in development. */
 function frontLinks({ places, registration, docs: isDocumented }: AppParts): FrontLinks {
   const { baseUrls } = places;
   return {
@@ -137,7 +136,6 @@ function frontLinks({ places, registration, docs: isDocumented }: AppParts): Fro
   };
 }
 
-/** Who sent a request, as its line in the log says. */
 function actorOf({ caller, principal }: FastifyRequest): object {
   return {
     ...(caller && { merchant: caller.merchant.id, key: caller.key.id }),

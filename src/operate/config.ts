@@ -178,7 +178,6 @@ function positionOf(document: Document, path: readonly PropertyKey[]): number {
   return 0;
 }
 
-/** Merchants with their keys as digests, none twice. */
 function merchantsOf(settings: Settings, fail: Fail, beside: (path: string) => string): MerchantWithKeys[] {
   const seen = new Map<string, string>();
   const methods = settings.methods.map(({ id }) => id);
@@ -233,7 +232,6 @@ function particularsOf(
   }
 }
 
-/** The keys of all merchants as they stand in the file. */
 function writtenKeys({ merchants }: Settings, place: WhereWritten['place']): WhereWritten['keys'] {
   return merchants.flatMap(({ keys }, m) =>
     keys.map(({ key, key_sha256 }, k) => {
@@ -265,7 +263,6 @@ function listenerIn(env: Environment, prefix: 'CONSOLE' | 'ADMIN' | 'METRICS') {
     : { ...(host !== undefined && { host }), ...(port !== undefined && { port }) };
 }
 
-/** What the environment says over the file. */
 function overrides(
   env: Environment,
   { console, admin, metrics }: Settings,

@@ -33,7 +33,6 @@ const SAMPLE_TIME_LEFT_MS = 10 * MINUTE_MS;
 
 const ACT = { actor: 'operator', request_id: null };
 
-/** Where the demo is made, and whose it is. */
 interface Demo {
   configuration: Configuration;
   service: Service;

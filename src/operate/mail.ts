@@ -43,7 +43,6 @@ export interface Mail {
   counters: MailWorker['counters'] | undefined;
 }
 
-/** How letters leave, by the configuration. Throws the system's errors of the password's file. */
 function mailOf(
   { mail, mail_password, environment }: Configuration,
   { checkoutBaseUrl }: Pick<Places, 'checkoutBaseUrl'>,

@@ -167,7 +167,6 @@ async function start(configuration: Configuration, parts: StartParts, undo: Undo
   };
 }
 
-/** What is measured of the storage folder and of the folder of backups. */
 function storageMeasures({ storage, backups }: Configuration, clock: Clock) {
   return {
     freeBytes: () => freeBytes(storage),

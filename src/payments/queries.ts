@@ -94,7 +94,6 @@ export type Written = Partial<
   Omit<Payment, 'id' | 'merchant_id' | 'mode' | 'amount_minor' | 'currency' | 'version' | 'created_at'>
 >;
 
-/** What must hold of a payment at the moment it is changed. */
 interface Guard {
   /** Columns and the values that they must have. */
   is?:

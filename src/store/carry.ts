@@ -43,7 +43,6 @@ export function carriedTables(): Table[] {
   }));
 }
 
-/** The rows of a table in the order of its primary key, in pages. */
 async function* pagesOf(view: Reader, { name, columns, key }: Table): AsyncGenerator<Row[]> {
   for (let after: Row | undefined; ; ) {
     const behind = after ? `where (${key.join(', ')}) > (${key.map(() => '?').join(', ')})` : '';
@@ -58,7 +57,6 @@ async function* pagesOf(view: Reader, { name, columns, key }: Table): AsyncGener
   }
 }
 
-/** How many rows a table has, and the SHA-256 of them all. */
 interface Content {
   rows: number;
   sha256: string;

@@ -16,7 +16,6 @@ const SQLITE_SCHEMA = `with ours as (select * from sqlite_schema
     'default ' || found.dflt_value, case when found.pk then 'key ' || found.pk end, case when found.hidden then 'hidden' end)
   from ours join pragma_table_xinfo(ours.name) found where ours.type = 'table'`;
 
-/** An object of a schema. `definition` is all that makes it what it is, in one text. */
 interface SchemaObject {
   kind: string;
   name: string;
@@ -54,7 +53,6 @@ const read: Record<Database['engine'], () => SchemaObject[]> = {
 };
 const known = new Map<Database['engine'], SchemaObject[]>();
 
-/** What the migrations make. */
 function expectedSchema(engine: Database['engine']): SchemaObject[] {
   if (!known.has(engine)) known.set(engine, read[engine]());
   return known.get(engine)!;

@@ -59,7 +59,6 @@ export async function fillSqlite(file: string, fill: (target: Database) => Promi
   filled.close();
 }
 
-/** A database file without writers. */
 interface SqliteCopy extends Pick<Database, 'engine' | 'snapshot'> {
   /** What SQLite finds wrong with the file; undefined where it is sound. Throws `DatabaseError`. */
   damage(): Promise<string | undefined>;

@@ -1,7 +1,6 @@
 // The one definition of a table: its columns and their types. The type of a row, statements and digests follow from it.
 import type { Database, Reader, Row } from './database.ts';
 
-/** A column. `Value` is what a row holds there. */
 interface Column<Value> {
   mayBeNull: boolean;
   /** For the compiler alone: no column has it. */

@@ -15,7 +15,6 @@ interface Doer extends Entry {
   by: string;
 }
 
-/** A value, or what is wrong with what was typed. */
 type Typed<T> = { value: T } | { fault: string };
 
 /** One value that an act takes: as JSON, as an option of the command, and as a field of the page. */

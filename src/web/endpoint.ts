@@ -30,7 +30,6 @@ declare module 'fastify' {
 /** A schema by its name in the document. */
 type Named<S extends z.ZodType = z.ZodType> = readonly [name: string, schema: S];
 
-/** A parameter behind the question mark: as it is described, and how it is read. */
 interface QueryParameter<T> {
   described: object;
   read(reader: QueryReader, name: string): T;
@@ -51,7 +50,6 @@ interface AnswerSaid {
   headers?: object;
 }
 
-/** What an endpoint says of itself. `Body` is what its body is parsed to. */
 interface Said<Path extends string, S extends z.ZodType, Body, Q extends Query> {
   /** The `operationId`. */
   id: string;

@@ -93,7 +93,6 @@ export class Listener {
   }
 }
 
-/** What a server that speaks TLS has besides. */
 interface Secure {
   setSecureContext(options: ReturnType<typeof secureContext>): void;
 }

@@ -34,7 +34,6 @@ interface Operation {
   responses: Record<string, { description: string; headers?: Record<string, object> }>;
 }
 
-/** Who runs the service, as developers reach them. */
 interface OpenApiSite {
   baseUrl: string;
   /** An e-mail address or the address of a page. */

@@ -73,7 +73,6 @@ export class TokenBucket {
   }
 }
 
-/** A caller as far as its limits go. */
 interface Limited {
   merchant: { id: string };
   key: { mode: 'live' | 'test' };

@@ -62,10 +62,8 @@ function cell(value: string | null, forSpreadsheet: boolean): string | null {
   return FORMULA.test(text) ? `'${text}` : text;
 }
 
-/** A row: every value is text, amounts with two decimals, or null. */
 type TextRow<Name extends string> = Readonly<Record<Name, string | null>>;
 
-/** How a format is written: what comes first, and rows as text. */
 interface RowWriter<Name extends string> {
   head: string;
   line(rows: readonly TextRow<Name>[]): string;

@@ -171,7 +171,6 @@ function admit(
 /** Interval at which unanswered requests are checked. */
 const EACH_MS = 250;
 
-/** A request without an answer. */
 interface Waiting {
   reply: FastifyReply;
   /** Monotonic milliseconds. */

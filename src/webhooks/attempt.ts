@@ -18,7 +18,6 @@ const ANSWER_BYTES = 262_144;
 const PIECE_BYTES = 1024;
 const RETRY_AFTER_MAXIMUM_MS = 24 * HOUR_MS;
 
-/** What is to be delivered. */
 interface DeliveryAttempt extends Signed {
   url: string;
 }

@@ -24,7 +24,6 @@ export interface Sending {
   hasTrials: boolean;
 }
 
-/** What came of an attempt that began at `at`, in milliseconds since 1970. */
 interface Attempted {
   outcome: AttemptOutcome;
   at: number;

@@ -138,7 +138,6 @@ export async function findDelivery(
   return rows[0];
 }
 
-/** Deliveries to enabled endpoints that wait for their first or next attempt. */
 interface WaitingDeliveries {
   count: number;
   /** When the one was queued that waits longest, milliseconds since 1970; null if none waits. */

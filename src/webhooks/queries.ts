@@ -35,7 +35,6 @@ export async function othersWithUrl(database: Reader, endpoint: Endpoint): Promi
   );
 }
 
-/** Which endpoints are looked for; what is undefined narrows nothing. */
 interface EndpointFilter {
   merchant_id: string | undefined;
   mode: Mode | undefined;
@@ -93,7 +92,6 @@ export function queuesOf(database: Reader, ids: readonly string[]): Promise<Queu
   );
 }
 
-/** How many endpoints there are in each state. */
 interface EndpointStates {
   enabled: number;
   failing: number;

@@ -8,7 +8,6 @@ const signed = (name: string, description: string) => ({
   schema: { type: 'string' },
 });
 
-/** The request that an endpoint is sent for an event of a type. */
 function sent(type: EventType | typeof TEST_EVENT_TYPE) {
   const isTest = type === TEST_EVENT_TYPE;
   const schema = isTest

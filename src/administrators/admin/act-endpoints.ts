@@ -6,7 +6,6 @@ import { type ApiEndpoint, endpoint } from '../../web/endpoint.ts';
 import { administratorActOf } from './authenticate.ts';
 import type { AdminParts } from './parts.ts';
 
-/** What the endpoints of acts need to know of the things that are changed. */
 interface Things<T> {
   /** The thing with an id. Throws `not_found`. */
   find(database: Reader, id: string): Promise<T>;

@@ -34,7 +34,6 @@ import { literal, moment, notice, rows, said } from './parts.ts';
 import type { Context, Outcome, Shown } from './route.ts';
 import { signedInCookies } from './signed-in.ts';
 
-/** What failed with their address since they signed in the time before this. */
 async function failedAttempts(context: Context): Promise<Html> {
   const { database, principal, say } = context;
   const since = (await sessionBefore(database, principal.id, principal.session!)) ?? 0;

@@ -8,7 +8,6 @@ import { choice, type Faults, field } from './parts.ts';
 import { questionPage } from './question-page.ts';
 import { type Context, form, type Outcome, page, type Route } from './route.ts';
 
-/** What the pages of acts need to know of the things that are changed. */
 interface Things<C extends Context, T> {
   /** Of the navigation, as in `Shown`. */
   place: string;

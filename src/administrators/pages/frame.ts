@@ -32,7 +32,6 @@ const THEME_NAMES = {
   auto: phrase('Same as your device'),
 } as const;
 
-/** What a page is framed with. */
 interface Setting {
   /** The console's address, without a slash at its end. */
   path: string;

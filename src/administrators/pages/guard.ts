@@ -78,7 +78,6 @@ export async function showDraft(
   return show(there, { ...outcome, content, status: why === 'late' ? 200 : 403 });
 }
 
-/** Sends what a page came to. */
 async function send(visit: Visit, outcome: Outcome): Promise<FastifyReply> {
   const { reply } = visit;
   if ('to' in outcome) {

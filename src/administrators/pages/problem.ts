@@ -10,7 +10,6 @@ export interface ProblemPlace {
   path: string;
 }
 
-/** A page with one heading, what it means, and the way on. */
 function page(
   { say, path }: ProblemPlace,
   status: number,

@@ -67,7 +67,6 @@ export async function takeSignIn(visit: Visit, form: URLSearchParams): Promise<F
   return show(visit, signInPage(visit, { carried, email, faults }));
 }
 
-/** Logs why a sign-in was refused, and for which account, if there is one. */
 function noteRefusal({ request }: Visit, refusal: SignInRefusal): void {
   if (refusal.administrator) note(request, { administrator: refusal.administrator.id });
   if (refusal.refused === 'throttled')

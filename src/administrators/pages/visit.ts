@@ -40,7 +40,6 @@ export interface ConsolePlace extends ConsoleParts {
 /** The console's texts: English, and the languages of the files in the folder. */
 const phrasebook = new Phrasebook(new URL('phrases/', import.meta.url));
 
-/** A language of the console, with how it writes money and moments. */
 interface Tongue {
   language: Language;
   say: Say;

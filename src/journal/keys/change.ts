@@ -17,7 +17,6 @@ const RECORDED_KEYS = {
   subjectOf: ({ id }: StoredSecretKey) => SECRET_KEY_PREFIX + id,
 };
 
-/** Records a change of a key. Throws what `recordRow` does. */
 function recordKey(
   transaction: Transaction,
   act: Act,

@@ -84,7 +84,6 @@ export function apiKeyEndpoints(parts: ApiKeyRoutes): ApiEndpoint[] {
   ];
 }
 
-/** Those that make and replace. */
 function makingEndpoints(parts: ApiKeyRoutes): ApiEndpoint[] {
   const { directory, clock, baseUrl } = parts;
 

@@ -133,7 +133,6 @@ const wording = ({ say }: MerchantContext, { note, days }: Readonly<Record<strin
   ...(days !== undefined && { days: say`Enter a number of days from 1 to ${INVITE_DAYS_MAXIMUM}` }),
 });
 
-/** The page that an invitation stands on, this once. */
 function invitationPage(context: MerchantContext, code: string, row: Invite): Shown {
   const { address, registerUrl, say } = context;
   return {

@@ -121,7 +121,6 @@ ${suspensions(context, id, changes, names)}`;
   return { title: name, content, place: '/merchants' };
 }
 
-/** The limits that a merchant has of its own. */
 function limitsSaid(
   { say }: MerchantContext,
   { writes_per_second: writes, reads_per_second: reads }: MerchantLimits,
@@ -133,7 +132,6 @@ function limitsSaid(
   return all.filter(Boolean).join(', ');
 }
 
-/** When and why it was suspended and resumed. */
 function suspensions(
   context: MerchantContext,
   id: string,

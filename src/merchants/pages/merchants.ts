@@ -70,7 +70,6 @@ function searchForm(context: MerchantContext, asked: string): Html {
   return filterBar(context, '/merchants', set, { fields, button: '', label: context.say`Search` });
 }
 
-/** A merchant, and what the store has on it. */
 interface Line {
   merchant: Merchant;
   namesakes: Html | null;

@@ -22,7 +22,6 @@ import type { RegistrationVisit } from './visit.ts';
 
 const NOTHING_TYPED: TypedRegistration = { business_name: '', email: '', website: '', invite: '' };
 
-/** What a form comes to. */
 type Outcome = { registered: Registered } | { faults: RegistrationFaults } | { waitMs: number };
 
 export class FormRoute implements PageRoute<'invite'> {

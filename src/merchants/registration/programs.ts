@@ -154,7 +154,6 @@ const registrationAnswerSchema = z.strictObject({
   }),
 });
 
-/** The answer to a registration, with a key of `mode`. */
 function presentRegistered(
   { key, row, merchant }: Registered,
   mode: Mode,

@@ -51,7 +51,6 @@ function reaches(
   };
 }
 
-/** How to fix what an address answers. */
 function fixFor(visited: Awaited<ReturnType<typeof visit>>): string {
   if ('fault' in visited) return fixOf(visited.fault, FIX);
   return isNotReady(visited) ? MEND_NOT_READY : FIX;
@@ -138,7 +137,6 @@ const storage_served: Check = {
   },
 };
 
-/** What is to be said of what the addresses of private files answer. */
 function servedVerdict(
   answers: readonly { url: string; visited: Awaited<ReturnType<typeof visit>> }[],
 ): Verdict {

@@ -86,7 +86,6 @@ export function expiryVerdict(end: number, now: number, where: string, timeZone:
 
 type Presented = { validTo: number; distrust: string | undefined } | { fault: string };
 
-/** The certificate that an https URL serves. */
 function presented(url: string, deadlineMs: number): Promise<Presented> {
   const { hostname, port } = new URL(url);
   const host = hostname.replace(/^\[|\]$/g, '');

@@ -63,7 +63,6 @@ function asPart(clause: string): string {
   return clause.replace(/^[A-Z][a-z]*(?= )/, (word) => word.toLowerCase());
 }
 
-/** A key as the configuration file has it. */
 interface WrittenKey {
   /** `merchants[0].keys[0].key` */
   name: string;
@@ -117,7 +116,6 @@ interface InstallationListener {
 /** Where the API, checkout, the console and the administrators' API are reached; without a slash at the end. */
 type InstallationUrls = Readonly<Record<'public' | 'checkout' | 'console' | 'admin', string>>;
 
-/** The variables of the environment that change how Node works. */
 interface NodeEnvironment {
   NODE_OPTIONS?: string | undefined;
   NODE_TLS_REJECT_UNAUTHORIZED?: string | undefined;

@@ -79,7 +79,6 @@ function pathsMeet(installation: Omit<Installation, 'env'>): Verdict | undefined
   return undefined;
 }
 
-/** A path of the service, and the setting that it comes of. */
 interface Mount {
   at: string;
   setting: string[];

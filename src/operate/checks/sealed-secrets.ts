@@ -25,7 +25,6 @@ import { type Check, failed, intoTables, ok, skipped, type Verdict, warning } fr
 
 const ACT = { actor: 'operator', request_id: null };
 
-/** A table whose rows hold secrets. */
 interface SealedTable<R extends object> {
   table: Recorded<R>;
   list(database: Reader): Promise<readonly R[]>;

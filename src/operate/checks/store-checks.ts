@@ -297,7 +297,6 @@ async function isOurVersion(database: Database): Promise<boolean> {
   }
 }
 
-/** How the first fault is put right. */
 function fixOf(faults: readonly SchemaFault[], engine: Database['engine']): string {
   const first = faults.find(({ is }) => is !== 'added') ?? faults[0]!;
   const { is, kind, name } = first;

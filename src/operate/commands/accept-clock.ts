@@ -10,7 +10,7 @@ import { CONFIG_OPTION, JSON_OPTION, newCommand } from './usage.ts';
 /** As much as a start takes: `history_clock` of `counterfoil doctor`. */
 const BEHIND_MS = MINUTE_MS;
 
-export function acceptClockCommand(): Command {
+export function command(): Command {
   return newCommand(
     'accept-clock',
     "record that this machine's clock is right, although the newest entry of the history is later",

@@ -22,7 +22,7 @@ import { assumed, listed, named, OPERATOR, onStore, type Store, type StoreOption
 import { tokenCommand } from './tokens.ts';
 import { addCommands, newCommand } from './usage.ts';
 
-export function administratorsCommand(): Command {
+export function command(): Command {
   return addCommands(
     new Command('administrators').description('who may review payments and manage the rest').addHelpText(
       'after',
@@ -106,7 +106,6 @@ async function resetOne({ configuration, database, journal }: Store, email: stri
   );
 }
 
-/** A set-up link alone on standard output, and on standard error what to do with it. */
 function linkPrinted(
   configuration: Configuration,
   { administrator, link }: { administrator: Administrator; link: string },

@@ -16,7 +16,7 @@ import { momentsIn } from '../../lib/moments.ts';
 import { systemClock } from '../../lib/time.ts';
 import { ROW_CHECKS } from '../checks/row-checks.ts';
 import { parseEntry } from './arguments.ts';
-import { configured, databaseShown, withDatabase } from './store.ts';
+import { configured, databaseShown, type StoreOptions, withDatabase } from './store.ts';
 import { Failure, shownPath, withProgressBar } from './terminal.ts';
 import { newCommand, UsageError } from './usage.ts';
 
@@ -24,12 +24,10 @@ import { newCommand, UsageError } from './usage.ts';
 const FAULTS_MAXIMUM = 1000;
 const FAULTS_SHOWN = 20;
 
-interface VerifyCommandOptions {
+interface VerifyCommandOptions extends StoreOptions {
   since?: number;
   checkpoints?: string;
   key?: string;
-  config?: string;
-  json?: boolean;
 }
 
 export function auditVerifyCommand(): Command {
@@ -128,7 +126,6 @@ function toldPair({ checkpoints, database }: { checkpoints: string; database: st
   return `\nThe checkpoints are ${shownPath(checkpoints)}, the history is that of ${database}. Check first that both are of one store.`;
 }
 
-/** A fault as it is printed. */
 const shownFault = ({ kind, problem, subject, entry, row, place }: RowFault) => {
   return { kind, problem, subject, entry: entry ?? null, row, table: place.table.name };
 };

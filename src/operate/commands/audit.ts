@@ -36,14 +36,12 @@ import {
 import { Failure, print, shownPath, withProgressBar } from './terminal.ts';
 import { CONFIG_OPTION, JSON_NEEDS_OUTPUT, newCommand, UsageError } from './usage.ts';
 
-interface ExportCommandOptions {
+interface ExportCommandOptions extends StoreOptions {
   since?: number;
   output?: string;
-  config?: string;
-  json?: boolean;
 }
 
-export function auditCommand(): Command {
+export function command(): Command {
   const exporting = newCommand(
     'export',
     'write the history and its checkpoints as lines of JSON, which scripts/verify-export.js checks',

@@ -18,21 +18,19 @@ import {
   requireElsewhere,
 } from './backup-folder.ts';
 import { makeBackup } from './make-backup.ts';
-import { configured } from './store.ts';
+import { configured, type StoreOptions } from './store.ts';
 import { Failure, print, shownPath, tellInterrupted } from './terminal.ts';
 import { CONFIG_OPTION, JSON_OPTION } from './usage.ts';
 
 /** More is a mistake: a backup an hour for a year. */
 const KEEP_MAXIMUM = 9000;
 
-interface Options {
+interface Options extends StoreOptions {
   keep?: number;
   unverified?: boolean;
-  config?: string;
-  json?: boolean;
 }
 
-export function backupCommand(): Command {
+export function command(): Command {
   return new Command('backup')
     .description('copy the store, beside its server, into a new folder below one, and verify the copy')
     .argument('<folder>', 'the folder in which each backup is a folder named by its moment', parseFolder)
@@ -90,7 +88,6 @@ async function backUp(folder: string, options: Options): Promise<void> {
   }
 }
 
-/** Warns if another backup has a later time in its name than the new one: then the names do not tell which is the newest. */
 function warnOfTimeToCome(folder: string, made: string): void {
   const newest = backupNames(folder).at(-1);
   if (newest !== undefined && newest > made)

@@ -5,98 +5,34 @@ import { completeHelp, newCommand } from './usage.ts';
 
 const EXIT_USAGE = 2;
 
-type Listed = readonly [name: string, summary: string, load: () => Promise<Command>];
+type Listed = readonly [name: string, summary: string, load: () => Promise<{ command(): Command }>];
 
 /** Each command is loaded when it is asked for: the list of all needs none, and a short one nothing of the server. */
 const COMMANDS: readonly Listed[] = [
-  ['serve', 'run the service', async () => (await import('./serve.ts')).serveCommand()],
-  ['init', 'write a configuration for production', async () => (await import('./init.ts')).initCommand()],
-  [
-    'move',
-    'carry the store over, from SQLite to PostgreSQL or back',
-    async () => (await import('./move.ts')).moveCommand(),
-  ],
-  [
-    'migrate',
-    "bring the store's schema up to date (serve does so too)",
-    async () => (await import('./migrate.ts')).migrateCommand(),
-  ],
-  ['keys', 'API keys of merchants', async () => (await import('./keys.ts')).keysCommand()],
-  [
-    'merchants',
-    'merchants of the file, and those who registered',
-    async () => (await import('./merchants.ts')).merchantsCommand(),
-  ],
-  [
-    'invites',
-    'invitations to register as a merchant',
-    async () => (await import('./invites.ts')).invitesCommand(),
-  ],
-  [
-    'administrators',
-    'who may review payments and manage the rest',
-    async () => (await import('./administrators.ts')).administratorsCommand(),
-  ],
-  ['payments', 'look at one payment', async () => (await import('./payments.ts')).paymentsCommand()],
-  [
-    'listen',
-    'forward test events to a server on this machine',
-    async () => (await import('./listen.ts')).listenCommand(),
-  ],
-  [
-    'trigger',
-    'make a test payment with an event of a type',
-    async () => (await import('./trigger.ts')).triggerCommand(),
-  ],
-  [
-    'requests',
-    'say what is known of one request',
-    async () => (await import('./requests.ts')).requestsCommand(),
-  ],
-  ['audit', 'the history and its proof', async () => (await import('./audit.ts')).auditCommand()],
-  [
-    'accept-clock',
-    "record that this machine's clock is right",
-    async () => (await import('./accept-clock.ts')).acceptClockCommand(),
-  ],
-  [
-    'doctor',
-    'look for what is wrong, and say how to fix it',
-    async () => (await import('./doctor.ts')).doctorCommand(),
-  ],
-  [
-    'erase',
-    'erase the personal data of payments for good',
-    async () => (await import('./erase.ts')).eraseCommand(),
-  ],
-  ['export', 'write payments as CSV or NDJSON', async () => (await import('./export.ts')).exportCommand()],
-  [
-    'backup',
-    'copy the store beside its server, and verify the copy',
-    async () => (await import('./backup.ts')).backupCommand(),
-  ],
-  [
-    'restore',
-    'put a backup in the place of the store',
-    async () => (await import('./restore.ts')).restoreCommand(),
-  ],
-  ['store', 'the file of a SQLite store', async () => (await import('./store-rescue.ts')).storeCommand()],
-  [
-    'webhooks',
-    'webhook endpoints of merchants',
-    async () => (await import('./webhooks.ts')).webhooksCommand(),
-  ],
-  ['mail', 'the server that letters leave by', async () => (await import('./mail.ts')).mailCommand()],
-  [
-    'secrets',
-    'the keys that no backup of the store holds',
-    async () => (await import('./secrets.ts')).secretsCommand(),
-  ],
-  [
-    'statements',
-    "the bank's statements, matched with payments",
-    async () => (await import('./statements.ts')).statementsCommand(),
-  ],
+  ['serve', 'run the service', () => import('./serve.ts')],
+  ['init', 'write a configuration for production', () => import('./init.ts')],
+  ['move', 'carry the store over, from SQLite to PostgreSQL or back', () => import('./move.ts')],
+  ['migrate', "bring the store's schema up to date (serve does so too)", () => import('./migrate.ts')],
+  ['keys', 'API keys of merchants', () => import('./keys.ts')],
+  ['merchants', 'merchants of the file, and those who registered', () => import('./merchants.ts')],
+  ['invites', 'invitations to register as a merchant', () => import('./invites.ts')],
+  ['administrators', 'who may review payments and manage the rest', () => import('./administrators.ts')],
+  ['payments', 'look at one payment', () => import('./payments.ts')],
+  ['listen', 'forward test events to a server on this machine', () => import('./listen.ts')],
+  ['trigger', 'make a test payment with an event of a type', () => import('./trigger.ts')],
+  ['requests', 'say what is known of one request', () => import('./requests.ts')],
+  ['audit', 'the history and its proof', () => import('./audit.ts')],
+  ['accept-clock', "record that this machine's clock is right", () => import('./accept-clock.ts')],
+  ['doctor', 'look for what is wrong, and say how to fix it', () => import('./doctor.ts')],
+  ['erase', 'erase the personal data of payments for good', () => import('./erase.ts')],
+  ['export', 'write payments as CSV or NDJSON', () => import('./export.ts')],
+  ['backup', 'copy the store beside its server, and verify the copy', () => import('./backup.ts')],
+  ['restore', 'put a backup in the place of the store', () => import('./restore.ts')],
+  ['store', 'the file of a SQLite store', () => import('./store-rescue.ts')],
+  ['webhooks', 'webhook endpoints of merchants', () => import('./webhooks.ts')],
+  ['mail', 'the server that letters leave by', () => import('./mail.ts')],
+  ['secrets', 'the keys that no backup of the store holds', () => import('./secrets.ts')],
+  ['statements', "the bank's statements, matched with payments", () => import('./statements.ts')],
 ];
 
 /** Runs a command line (`process.argv`); sets the exit code: 0 ok, 1 failure, 2 usage, 78 configuration. */
@@ -138,6 +74,6 @@ export async function commandLine(name?: string): Promise<Command> {
 /** What the list of commands needs of all, and a mistyped name for the nearest one, is in the table. */
 function wanted(name: string | undefined): Promise<Command[]> {
   const found = COMMANDS.filter(([one]) => name === undefined || one === name);
-  if (found.length > 0) return Promise.all(found.map(([, , load]) => load()));
+  if (found.length > 0) return Promise.all(found.map(async ([, , load]) => (await load()).command()));
   return Promise.resolve(COMMANDS.map(([one, summary]) => newCommand(one, summary, [])));
 }

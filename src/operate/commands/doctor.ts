@@ -32,7 +32,7 @@ const DEADLINE_MS = 5 * SECOND_MS;
 /** Lines are broken here where a terminal does not say how wide it is. */
 const WIDTH = 100;
 
-export function doctorCommand(): Command {
+export function command(): Command {
   return newCommand(
     'doctor',
     'look at everything that can be wrong with an installation, and say how to fix it',

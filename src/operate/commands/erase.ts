@@ -18,7 +18,7 @@ import { holdStore, SQLITE_FILE } from '../../store/open.ts';
 import { dropTraces, overwriteDeleted } from '../../store/traces.ts';
 import { type Configuration, configurationFile, readConfiguration } from '../config.ts';
 import { parseEmail, parseId } from './arguments.ts';
-import { openFenced, requireSchema, requireStore } from './store.ts';
+import { openFenced, requireSchema, requireStore, type StoreOptions } from './store.ts';
 import { canAsk, Failure, type Progress, print, saysYes, shownPath, withProgressBar } from './terminal.ts';
 import { CONFIG_OPTION, JSON_OPTION, newCommand } from './usage.ts';
 
@@ -26,12 +26,10 @@ import { CONFIG_OPTION, JSON_OPTION, newCommand } from './usage.ts';
 const BATCH = 100;
 const WRITE_AHEAD_LOG = `${SQLITE_FILE}-wal`;
 
-interface EraseOptions {
+interface EraseOptions extends StoreOptions {
   payment?: string;
   email?: string;
   yes?: boolean;
-  config?: string;
-  json?: boolean;
 }
 
 interface Erasure {
@@ -41,7 +39,7 @@ interface Erasure {
   left: string[];
 }
 
-export function eraseCommand(): Command {
+export function command(): Command {
   return newCommand(
     'erase',
     'erase the personal data of payments that are approved, rejected or cancelled, for good',

@@ -13,11 +13,11 @@ import { EXPORT_FORMATS, type ExportFormat, SEPARATOR_NAMES, type Separator } fr
 import type { Configuration } from '../config.ts';
 import { parseId } from './arguments.ts';
 import { writeFile, writeOut } from './output.ts';
-import { configured, withDatabase } from './store.ts';
+import { configured, type StoreOptions, withDatabase } from './store.ts';
 import { shownPath, withProgressBar } from './terminal.ts';
 import { CONFIG_OPTION, JSON_NEEDS_OUTPUT, newCommand, UsageError } from './usage.ts';
 
-interface ExportOptions {
+interface ExportOptions extends StoreOptions {
   format: ExportFormat;
   separator?: Separator;
   status?: Status;
@@ -26,14 +26,12 @@ interface ExportOptions {
   from?: string;
   to?: string;
   output?: string;
-  config?: string;
-  json?: boolean;
 }
 
 const DAY = /^\d{4}-\d\d-\d\d$/;
 const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?(Z|[+-]\d\d:\d\d)$/;
 
-export function exportCommand(): Command {
+export function command(): Command {
   return newCommand(
     'export',
     'write payments, newest first, as CSV for spreadsheets or NDJSON for programs',

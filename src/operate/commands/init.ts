@@ -22,6 +22,7 @@ import type { Finding } from '../checks/inspector.ts';
 import { ConfigurationError, configurationFile, parseConfiguration, readConfiguration } from '../config.ts';
 import { environment } from '../environment.ts';
 import { inspect } from './doctor.ts';
+import type { StoreOptions } from './store.ts';
 import { Failure, shownPath } from './terminal.ts';
 import { JSON_OPTION, newCommand } from './usage.ts';
 
@@ -30,8 +31,7 @@ const CHECKED = CHECKS.filter(
   ({ id, stage }) => (stage !== 'later' && id !== 'root') || id === 'certificate_file',
 );
 
-interface InitOptions {
-  config?: string;
+interface InitOptions extends StoreOptions {
   baseUrl: string;
   proxy: string;
   certificate?: string;
@@ -47,7 +47,6 @@ interface InitOptions {
   administrator?: string;
   allowRoot?: boolean;
   force?: boolean;
-  json?: boolean;
 }
 
 /** Flags that say more about another, and have no use without it. */
@@ -60,7 +59,7 @@ const NEEDS = [
   ['currency', 'iban'],
 ] as const;
 
-export function initCommand(): Command {
+export function command(): Command {
   return newCommand('init', 'write a configuration for production, with a comment on each setting', [
     'init --base-url https://pay.example',
     `init --config /etc/counterfoil/counterfoil.yaml --base-url https://pay.example \\
@@ -260,7 +259,6 @@ type FirstMerchant = { id: string; name: string; key_sha256: string } | null;
 /** A value as YAML writes it in one line, quoted where it must be. */
 const value = (one: string) => stringify(one, { lineWidth: 0, defaultStringType: 'PLAIN' }).trim();
 
-/** The text of the file. */
 function configurationText(options: InitOptions, merchant: FirstMerchant): string {
   const parts = [
     `# Counterfoil's configuration. Every setting: docs/configuration.md. Whether all is well: counterfoil doctor.

@@ -18,7 +18,7 @@ import { assumed, ifMissing, listed, OPERATOR, onStore, type Store, type StoreOp
 import { Failure } from './terminal.ts';
 import { addCommands, newCommand } from './usage.ts';
 
-export function invitesCommand(): Command {
+export function command(): Command {
   return addCommands(
     newCommand('invites', 'invitations to register as a merchant', [
       'invites create --note "Corner Shop, asked on the phone"',

@@ -123,7 +123,6 @@ function textWith(before: string, merchant: { id: string; name: string }, entry:
   return added!;
 }
 
-/** What the file must say after the key is added. */
 function valueWith(before: unknown, merchant: { id: string; name: string }, entry: object): object {
   const { merchants, ...rest } = (before ?? {}) as { merchants?: { id: string; keys?: object[] | null }[] };
   const all = merchants ?? [];
@@ -134,7 +133,6 @@ function valueWith(before: unknown, merchant: { id: string; name: string }, entr
   return { ...rest, merchants: isThere ? withKey : [...all, { ...merchant, keys: [entry] }] };
 }
 
-/** A value as YAML writes it on one line. */
 const flow = (value: unknown): string => stringify(value, { collectionStyle: 'flow', lineWidth: 0 }).trim();
 
 const linesOf = (entry: object): string[] =>
@@ -161,7 +159,6 @@ function inMap(text: string, map: unknown, name: string, item: readonly string[]
   return linesAt(text, key.range![1], asItem(indent + 2, item));
 }
 
-/** An item's lines as one of a list in flow style. */
 const inline = (item: readonly string[]): string => flow(parseDocument(item.join('\n')).toJS());
 
 const asItem = (indent: number, item: readonly string[]): string[] =>

@@ -80,7 +80,6 @@ Next: put the new key where the old one is used, and see with counterfoil keys l
   return made.length === 0 ? ended : `${ended}\n${leftBehind(made)}\n${endThem(old.id)}`;
 }
 
-/** The keys that a key leaves behind which may have leaked. */
 function leftBehind(made: readonly StoredKey[]): string {
   const [was, works] = made.length === 1 ? ['was', 'works'] : ['were', 'work'];
   const ids = made.map(({ id }) => id).join(', ');
@@ -135,7 +134,6 @@ export async function revoke(id: string, options: RevokeOptions): Promise<void> 
   });
 }
 
-/** Revokes a key, and gives its id. */
 async function end({ journal }: Store, key: KnownKey, directory: Directory): Promise<string> {
   await changeKeys({ journal, directory }, key.merchant_id, (transaction) =>
     revokeKey(transaction, key, OPERATOR),

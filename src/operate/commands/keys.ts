@@ -36,7 +36,7 @@ interface CreateOptions extends StoreOptions {
   yes?: boolean;
 }
 
-export function keysCommand(): Command {
+export function command(): Command {
   return addCommands(
     newCommand(
       'keys',

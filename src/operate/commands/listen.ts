@@ -42,7 +42,7 @@ interface StreamedEvent {
 /** A block of the stream. The first one says by its id alone where the stream begins. */
 type Block = StreamedEvent | { id: string; body?: undefined };
 
-export function listenCommand(): Command {
+export function command(): Command {
   return newCommand(
     'listen',
     'forward test events, signed as webhooks are, to a server on this machine',
@@ -155,7 +155,6 @@ async function* eventsIn(response: Response, heard: () => void, end: () => void)
 const word = z.string().regex(/^[\w.-]{1,100}$/);
 const eventSchema = z.object({ type: word, data: z.object({ payment_id: word }) });
 
-/** A JSON text's value; undefined if it is none. */
 function parsed(body: string): unknown {
   try {
     return JSON.parse(body);
@@ -164,7 +163,6 @@ function parsed(body: string): unknown {
   }
 }
 
-/** Posts an event and prints what came of it. Throws nothing. */
 async function forward(
   { id, body }: StreamedEvent,
   { forwardTo, secret, json }: { forwardTo: string; secret: string; json: boolean | undefined },

@@ -14,14 +14,14 @@ import { type LettersWanted, listLetters, noteBounce, sendAgain } from '../../ma
 import { SmtpTransport } from '../../mail/smtp.ts';
 import { configurationFile, readConfiguration } from '../config.ts';
 import { mailServer } from '../settings/mail.ts';
-import { listed, onStore, type Store } from './store.ts';
+import { listed, onStore, type Store, type StoreOptions } from './store.ts';
 import { Failure } from './terminal.ts';
 import { addCommands, newCommand } from './usage.ts';
 
 const LISTED = 200;
 const EXAMPLE = `${LETTER_ID_PREFIX}01m8ee4gp0jjsy7rmd4vzs30cjbav3g7sxyb`;
 
-export function mailCommand(): Command {
+export function command(): Command {
   const example = 'mail test you@example.com';
   const description = 'mail: the server that letters leave by, and what became of letters';
   return addCommands(
@@ -123,7 +123,7 @@ function parseAddress(text: string): string {
   return text;
 }
 
-async function tryMail(to: string, options: { config?: string; json?: boolean }): Promise<void> {
+async function tryMail(to: string, options: StoreOptions): Promise<void> {
   const { mail, mail_password, file } = readConfiguration(configurationFile(options.config));
   if (!mail) throw new Failure(`mail is off: ${file} has no mail (docs/mail.md)`);
   const id = randomId(LETTER_ID_PREFIX);

@@ -20,7 +20,6 @@ import { type BackupList, beginBackup, finishBackup, requireSameStore } from './
 import { secretsKeyIds } from './node-keys.ts';
 import { Failure, shownPath, withProgressBar } from './terminal.ts';
 
-/** How a backup is made. */
 interface BackupOptions {
   /** Whether one that does not verify is kept as well, and marked so. */
   unverified: boolean;
@@ -70,7 +69,6 @@ type HistoryFacts = Pick<
 /** What is known of a copy. `secrets`: the ids of the keys that the store counts; undefined if it cannot be read. */
 type Examined = HistoryFacts & Pick<BackupList, 'unverified' | 'acknowledged'> & { secrets?: string[] };
 
-/** Copies the store as it is at one moment into a SQLite file, and verifies that. */
 async function copyDatabase(
   configuration: Configuration,
   unfinished: string,
@@ -91,7 +89,6 @@ async function copyDatabase(
   return { engine: database_url === null ? 'sqlite' : 'postgres', ...examined };
 }
 
-/** Carries the rows of a store on PostgreSQL, as one snapshot shows them, into a new SQLite file. */
 async function carryOut(
   configuration: Configuration,
   unfinished: string,
@@ -198,7 +195,6 @@ async function readFacts(view: Reader): Promise<HistoryFacts & { secrets: string
   };
 }
 
-/** There is nothing to back up. */
 class NoStore extends Failure {}
 
 /** How many migrations a store has seen. Throws `Failure` if that is not what this program knows, or there is no store. */

@@ -9,7 +9,6 @@ import { loadDirectory, noSuchMerchant } from './merchant-names.ts';
 import { OPERATOR, type Store } from './store.ts';
 import { Failure, shownPath } from './terminal.ts';
 
-/** The lines of a merchant in the file, counted from 1. */
 interface Lines {
   from: number;
   to: number;

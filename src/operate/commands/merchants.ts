@@ -19,7 +19,7 @@ import { addCommands, newCommand } from './usage.ts';
 
 const LIMIT_MAXIMUM = 1_000_000;
 
-export function merchantsCommand(): Command {
+export function command(): Command {
   return addCommands(
     newCommand(
       'merchants',
@@ -93,7 +93,6 @@ function perSecond(text: string): number {
   return Number(text);
 }
 
-/** A merchant as lists tell of it, in JSON. */
 function described(merchant: KnownMerchant, directory: Directory) {
   const { id, name, keys, isConfigured } = merchant;
   const now = systemClock.now();

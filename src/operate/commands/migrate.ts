@@ -4,17 +4,17 @@ import { migrate } from '../../store/migrate.ts';
 import { StartRefused } from '../checks/check.ts';
 import { lostDatabaseFile } from '../checks/lost-store.ts';
 import { configurationFile, readConfiguration } from '../config.ts';
-import { openFenced } from './store.ts';
+import { openFenced, type StoreOptions } from './store.ts';
 import { print } from './terminal.ts';
 import { CONFIG_OPTION, JSON_OPTION, newCommand } from './usage.ts';
 
-export function migrateCommand(): Command {
+export function command(): Command {
   return newCommand('migrate', "bring the store's schema up to this program's (serve does so too)", [
     'migrate --config /etc/counterfoil.yaml',
   ])
     .option(...CONFIG_OPTION)
     .option(...JSON_OPTION)
-    .action(async (options: { config?: string; json?: boolean }) => {
+    .action(async (options: StoreOptions) => {
       const configuration = readConfiguration(configurationFile(options.config));
       const lost = lostDatabaseFile(configuration);
       if (lost) throw new StartRefused(lost); // an empty one in its place would be taken for the store

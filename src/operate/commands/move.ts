@@ -15,19 +15,17 @@ import { missingRight } from '../../store/rights.ts';
 import { ROW_CHECKS } from '../checks/row-checks.ts';
 import { type Configuration, configurationFile, readConfiguration } from '../config.ts';
 import { environment } from '../environment.ts';
-import { requireSchema } from './store.ts';
+import { requireSchema, type StoreOptions } from './store.ts';
 import { Failure, shownPath, tellInterrupted, withProgressBar } from './terminal.ts';
 import { CONFIG_OPTION } from './usage.ts';
 
-interface MoveOptions {
+interface MoveOptions extends StoreOptions {
   to: string;
-  config?: string;
-  json?: boolean;
 }
 
 const NAMES = { sqlite: 'SQLite', postgres: 'PostgreSQL' };
 
-export function moveCommand(): Command {
+export function command(): Command {
   return new Command('move')
     .description('carry the store over whole, from SQLite to PostgreSQL or back, while nothing serves it')
     .requiredOption(
@@ -73,7 +71,6 @@ async function move(options: MoveOptions, command: Command): Promise<void> {
   }
 }
 
-/** The PostgreSQL of a move, whichever side it is. Throws `Failure`. */
 function urlOf(to: string, { database_url: configured }: Configuration): string {
   const isAddress = to !== 'sqlite' && to !== 'postgres';
   if (isAddress && configured !== null && configured !== to)
@@ -165,7 +162,6 @@ function document(options: MoveOptions, { rows, verification }: Moved): object {
   return { moved: true, from, to, rows, verification };
 }
 
-/** What was moved, and what is to be done now. */
 function told(options: MoveOptions, configuration: Configuration, moved: Moved): string {
   const { rows, verification } = moved;
   const [from, to] = engines(options);

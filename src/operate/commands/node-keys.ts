@@ -64,7 +64,6 @@ export function readKeys(configuration: Configuration): { keys: KeyId[]; files: 
   return { keys, files };
 }
 
-/** A key that was put back, or was there already. */
 interface PutBack extends KeyId {
   was_there: boolean;
 }

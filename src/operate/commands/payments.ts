@@ -15,19 +15,14 @@ import { searchPayments } from '../../review/search-queries.ts';
 import { type TimelineItem, timelineOf } from '../../review/timeline.ts';
 import { placesOf } from '../settings/places.ts';
 import { REQUEST_ID } from './arguments.ts';
-import { configured, withDatabase } from './store.ts';
+import { configured, type StoreOptions, withDatabase } from './store.ts';
 import { columns, Failure } from './terminal.ts';
 import { CONFIG_OPTION, newCommand } from './usage.ts';
 
 /** References are not unique: more payments than this are not printed. */
 const SHOWN_MAXIMUM = 10;
 
-interface Options {
-  config?: string;
-  json?: boolean;
-}
-
-export function paymentsCommand(): Command {
+export function command(): Command {
   return newCommand('payments', 'look at one payment', [
     'payments show pay_01m7xy90z59x4m4bthzeq11xez7gvadtw35y',
   ]).addCommand(
@@ -48,7 +43,7 @@ export function paymentsCommand(): Command {
   );
 }
 
-async function show(which: string, options: Options): Promise<void> {
+async function show(which: string, options: StoreOptions): Promise<void> {
   const configuration = configured(options.config);
   const checkpoints = new CheckpointLookup(configuration.storage);
   const now = systemClock.now();

@@ -36,7 +36,6 @@ const STORE_FILES = [
   PRIVATE_KEY_FILE,
 ];
 
-/** The files of a store that are in `storage`. */
 function storeFiles(storage: string): string[] {
   return STORE_FILES.filter((name) => existsSync(join(storage, name)));
 }

@@ -7,22 +7,20 @@ import { entriesOfRequest } from '../../journal/search.ts';
 import { type Moments, momentsIn } from '../../lib/moments.ts';
 import { formatTimestamp } from '../../lib/time.ts';
 import { parseRequestId } from './arguments.ts';
-import { configured, withDatabase } from './store.ts';
+import { configured, type StoreOptions, withDatabase } from './store.ts';
 import { columns, Failure, shownPath } from './terminal.ts';
 import { CONFIG_OPTION, JSON_OPTION } from './usage.ts';
 
 /** A request has a handful of lines. */
 const LINES_MAXIMUM = 100;
 
-interface Options {
+interface Options extends StoreOptions {
   log?: string;
-  config?: string;
-  json?: boolean;
 }
 
 type LogLine = Record<string, unknown>;
 
-export function requestsCommand(): Command {
+export function command(): Command {
   return new Command('requests')
     .description('say what is known of one request: its entries in the history, and its lines in the log')
     .argument('<id>', 'the X-Request-Id of its answer: req_…', parseRequestId)

@@ -1,4 +1,5 @@
 // counterfoil restore: puts a backup in the place of a store, verified before, and moves what lay there aside.
+
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { readCheckpoints } from '../../journal/checkpoint.ts';
@@ -13,17 +14,16 @@ import { parseFolder } from './arguments.ts';
 import { type BackupList, readList } from './backup-folder.ts';
 import { CHECKPOINT_KEY, type NeededKey, neededKeys, SECRETS_KEY } from './node-keys.ts';
 import { displacedFiles, placeBackup } from './place-backup.ts';
+import type { StoreOptions } from './store.ts';
 import { Failure, print, shownPath, tellInterrupted } from './terminal.ts';
 import { CONFIG_OPTION, JSON_OPTION, newCommand } from './usage.ts';
 
-interface RestoreOptions {
+interface RestoreOptions extends StoreOptions {
   replace?: boolean;
   unverified?: boolean;
-  config?: string;
-  json?: boolean;
 }
 
-export function restoreCommand(): Command {
+export function command(): Command {
   return newCommand(
     'restore',
     'put a backup in the place of the store, with the server stopped',
@@ -70,7 +70,6 @@ async function restore(backup: string, options: RestoreOptions): Promise<void> {
   }
 }
 
-/** Throws `Failure` where this program is not for such a backup. */
 function requireFit({ schema, version }: BackupList): void {
   const known = knownMigrations().length;
   if (schema > known)
@@ -129,7 +128,6 @@ function tell(
   print({ json }, { json: document, text: lines.join('\n') });
 }
 
-/** Whether a key that the store needs is there, and what to do if not. */
 function keyLine({ name, id, is_there }: NeededKey): string {
   if (is_there) return `It needs the ${name} ${id}, which is here.`;
   return `It needs the ${name} ${id}, which is NOT here, and no server starts without it: counterfoil secrets restore FILE puts it back. ${LOST[name]}`;

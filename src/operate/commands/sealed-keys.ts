@@ -32,7 +32,6 @@ const headSchema = z.object({
 const sealedSchema = headSchema.extend({ sealed: z.string() });
 type Head = z.infer<typeof headSchema>;
 
-/** The keys of an installation. */
 interface Keys {
   made_at: string;
   keys: KeyId[];

@@ -26,13 +26,11 @@ import { OPERATOR, type Store, type StoreOptions, withStore } from './store.ts';
 import { canAsk, Failure, print, saysYes, shownPath } from './terminal.ts';
 import { CONFIG_OPTION, JSON_OPTION, newCommand } from './usage.ts';
 
-interface SecretsOptions {
+interface SecretsOptions extends StoreOptions {
   passphraseFile?: string;
-  config?: string;
-  json?: boolean;
 }
 
-export function secretsCommand(): Command {
+export function command(): Command {
   const saving = new Command('backup')
     .description('save the keys of this node in a new file, sealed with a passphrase')
     .argument('<file>', 'the file to make, outside storage', parseFile)

@@ -26,7 +26,7 @@ interface Options {
   demo: boolean;
 }
 
-export function serveCommand(): Command {
+export function command(): Command {
   return new Command('serve')
     .description('run the service')
     .option(...CONFIG_OPTION)
@@ -122,7 +122,6 @@ async function serve(file: string, options: Options): Promise<void> {
     log.error({ err: setUp.reason }, 'no set-up link could be made: restart to get one');
 }
 
-/** What checks look at while there is no store to look into. */
 function subjectOf(configuration: Configuration): Subject {
   const store = { none: skipped('The store is not open yet') };
   return { ...installationOf(configuration), clock: systemClock, deadlineMs: 0, store };

@@ -36,7 +36,6 @@ interface Options extends StoreOptions, CsvFlags {
   confirm?: boolean;
 }
 
-/** What came of one file. `statements` is null if nothing was imported because of its faults. */
 interface Told {
   file: string;
   statements: Record<string, unknown>[] | null;
@@ -74,7 +73,6 @@ export async function importFiles(files: readonly string[], options: Options): P
   });
 }
 
-/** Shows how a CSV file is read that was not confirmed yet. */
 function printUnseen({ csv = [], statements, told }: ReadFile): void {
   for (const one of csv.filter(isUnseen)) {
     const its = statements.flatMap((its, i) =>

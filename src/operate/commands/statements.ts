@@ -11,7 +11,7 @@ import { matchFiles } from './statements-match.ts';
 import { OPERATOR, onStore, type Store } from './store.ts';
 import { CONFIG_OPTION, JSON_OPTION, newCommand } from './usage.ts';
 
-export function statementsCommand(): Command {
+export function command(): Command {
   return newCommand('statements', "the bank's statements: read, kept, and matched with payments", [
     'statements check november.xml',
     'statements import november.xml',

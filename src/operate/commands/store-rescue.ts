@@ -1,4 +1,5 @@
 // counterfoil store rescue: saves a SQLite database whose file was removed or replaced, out of the server that still has it open.
+
 import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { Command } from 'commander';
@@ -8,16 +9,15 @@ import { SQLITE_FILE, sqliteHolder } from '../../store/open.ts';
 import { openFilesOf, rescue } from '../../store/rescue.ts';
 import { configurationFile, readConfiguration } from '../config.ts';
 import { freshFolder } from './backup-folder.ts';
+import type { StoreOptions } from './store.ts';
 import { Failure, print, shownPath } from './terminal.ts';
 import { CONFIG_OPTION, JSON_OPTION, newCommand } from './usage.ts';
 
-interface RescueOptions {
+interface RescueOptions extends StoreOptions {
   output?: string;
-  config?: string;
-  json?: boolean;
 }
 
-export function storeCommand(): Command {
+export function command(): Command {
   const rescuing = newCommand(
     'rescue',
     'save a SQLite database that was removed or replaced, while the server still has it open',

@@ -181,7 +181,6 @@ export const ifMissing = (sentence: string) => (error: unknown) => {
   throw error instanceof OperationalError && error.code === 'not_found' ? new Failure(sentence) : error;
 };
 
-/** Formats a refusal for the operator. Returns other errors unchanged. */
 function told(error: unknown): unknown {
   if (!(error instanceof OperationalError)) return error;
   if (error.cause instanceof DatabaseError) return error.cause;

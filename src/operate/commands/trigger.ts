@@ -24,7 +24,7 @@ const PAYMENT = {
   description: 'A test payment',
 };
 
-export function triggerCommand(): Command {
+export function command(): Command {
   return newCommand(
     'trigger',
     'make a test payment with an event of a type, for the webhooks and streams of a developer',

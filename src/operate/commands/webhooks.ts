@@ -35,7 +35,7 @@ async function endpointWith(database: Store['database'], id: string): Promise<En
   return endpoint;
 }
 
-export function webhooksCommand(): Command {
+export function command(): Command {
   return addCommands(
     new Command('webhooks')
       .description('webhook endpoints of merchants: whether they answer, and what to do if not')

@@ -28,7 +28,6 @@ const MISNAMED = [
   'nodejs_active_resources_total',
 ];
 
-/** Values that are read at each scrape. */
 interface Measured extends WebhooksMeasured, LettersMeasured {
   journal: Journal;
   checkpoints: CheckpointRounds;
@@ -236,7 +235,6 @@ export class Measurements {
   }
 }
 
-/** What the metrics of letters are read from. */
 interface LettersMeasured {
   mail: { counters: MailWorker['counters'] | undefined };
   database: Reader;
@@ -244,7 +242,6 @@ interface LettersMeasured {
   log: Logger;
 }
 
-/** Adds the metrics of letters, counted at most once a minute. They are left out while the store cannot be read. */
 function watchLetters(
   registry: Registry,
   reads: ReadMetrics,

@@ -70,7 +70,6 @@ function filterOf({ query, timeZone, say }: InstallationContext): {
   };
 }
 
-/** Whether the history was verified, and the links for verifying it elsewhere. */
 function proof(context: InstallationContext): Html {
   const { address, token, verification, say } = context;
   const { running, newest } = verification;
@@ -203,7 +202,6 @@ function administratorOf(actor: string): string | undefined {
   return /^administrator:(adm_\w+)$/.exec(actor)?.[1];
 }
 
-/** The seal over each entry, by the entry's number. */
 async function sealsOf(
   { database }: InstallationContext,
   entries: readonly AuditEntry[],
@@ -217,7 +215,6 @@ async function sealsOf(
   return seals;
 }
 
-/** All that the history has of an entry besides its columns. */
 function details(
   { say }: InstallationContext,
   { actor, request_id, facts }: AuditEntry,

@@ -151,7 +151,6 @@ const signInAgain: Door = (visit, form) => {
   return show(visit, signInPage(visit, { carried: carriedIn(form), told, status: 403 }));
 };
 
-/** The page of a request that failed. */
 async function showFailure(
   place: ConsolePlace,
   request: FastifyRequest,

@@ -43,7 +43,6 @@ ${section(context, 'skipped', say`Skipped`, of('skipped'))}
   return { title: say`Health`, content, place: '/health' };
 }
 
-/** What it all comes to, in a sentence. */
 function summary({ say }: InstallationContext, findings: readonly Finding[]): Html {
   const { failed, warning, ok } = tally(findings);
   if (failed > 0)

@@ -15,7 +15,6 @@ import type { Tenant } from '../queries.ts';
 
 const IDEMPOTENCY_KEY_MAXIMUM = 255;
 
-/** A request whose work changes something. */
 interface Asked {
   /** Method and pattern: the same key of another route is another key. */
   route: string;

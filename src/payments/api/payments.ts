@@ -170,7 +170,6 @@ function listOne({ database, clock, checkoutBaseUrl }: PaymentRoutes): ApiEndpoi
   });
 }
 
-/** The header that names ignored fields to a developer. The log gets those that were probably meant: other names are the caller's. */
 function ignoredIn(
   ignored: ReturnType<typeof ignoredFields>,
   request: FastifyRequest,

@@ -8,7 +8,6 @@ import { asOf, type Payment, type Status } from '../payment.ts';
 import { findPayments, type Tenant } from '../queries.ts';
 import { findTold, LOOKED_AT_MAXIMUM, READ_AT_ONCE, toldOfPayments } from './list.ts';
 
-/** Where a list of changes begins. */
 interface ChangesSince {
   /** Behind the entry with this number. */
   number: number;

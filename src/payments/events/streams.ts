@@ -25,7 +25,6 @@ const PACE: StreamPace = { heartbeatMs: 15 * SECOND_MS, stalledMs: 15 * SECOND_M
 /** Events that are read and written at once to a stream that catches up: 45 KB. */
 const PAGE = 100;
 
-/** An event as it is sent, made once for all streams. */
 interface Frame {
   number: number;
   event: PaymentEvent;

@@ -103,7 +103,6 @@ function headingMarkup({ depth, tokens }: Tokens.Heading, id: string, links: Lin
   return depth === 3 ? html`<h3 id="${id}">${link}</h3>` : html`<h4 id="${id}">${link}</h4>`;
 }
 
-/** One language of an example, with links to the others. */
 function exampleMarkup(each: readonly Tokens.Code[], id: string, { chosen, inLanguage }: Links): Html {
   const shown =
     each.find(({ lang }) => lang === chosen) ?? each.find(({ lang }) => isNear(lang, chosen)) ?? each[0]!;
@@ -201,7 +200,6 @@ function linkMarkup({ href }: Tokens.Link, words: Html, links: Links): Html {
 const SAID =
   'A payment is created pending. When the customer submits, it is requires_review. A person then makes it approved or rejected. A pending payment is cancelled by you, by the customer or by its end. Money that comes late opens a cancelled payment for review.';
 
-/** A status at the middle of its box. */
 const box = (x: number, y: number, status: string, width = 132) => html`<g class="${status}">
 <rect x="${x - width / 2}" y="${y - 18}" width="${width}" height="36" rx="9"/><text x="${x}" y="${y + 5}">${status}</text></g>
 `;
@@ -209,7 +207,6 @@ const arrow = (path: string) => html`<path d="${path}" marker-end="url(#tip)"/>\
 const words = (x: number, y: number, text: string) =>
   html`<text class="move" x="${x}" y="${y}">${text}</text>\n`;
 
-/** The diagram; its colours are those of the style. */
 function stateDiagram(): Html {
   return html`<svg class="states" viewBox="0 0 400 330" role="img" aria-label="${SAID}">
 <defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" orient="auto">

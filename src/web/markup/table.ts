@@ -28,7 +28,6 @@ ${rows.map((row) => html`<tr${attributes({ id: idOf?.(row) })}>${cellsOf(row)}</
 </table>`;
 }
 
-/** A link to another page of a list; false if there is no such page. */
 type PageLink = readonly [text: string, to: string] | false;
 
 /** The links to the pages before and behind this one of a list that is called `label`; null if there are none. */

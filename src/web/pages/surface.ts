@@ -28,7 +28,6 @@ export interface SentPage extends Sent {
   /** For the log: why it shows nothing else. */
   noted?: Noted;
 }
-/** A redirect (303). */
 interface Redirect extends Sent {
   to: string;
 }
