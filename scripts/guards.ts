@@ -195,7 +195,7 @@ export const GUARDS: readonly Guard[] = [
   {
     matter: 'permission',
     keeps: 'a suspended merchant changes nothing, even by a request under way',
-    file: 'merchants/acting-key.ts',
+    file: 'merchants/api-keys.ts',
     text: 'if (merchant && merchant.suspended_at !== null)',
     broken: 'if (false)',
     red: ['merchants/suspend', 'merchants/api/api-keys', 'webhooks/api/webhooks'],
@@ -425,7 +425,7 @@ export const GUARDS: readonly Guard[] = [
   {
     matter: 'history',
     keeps: 'a node does not go on with another history than it knows',
-    file: 'journal/fence.ts',
+    file: 'journal/known-seal.ts',
     text: 'if (found?.hash !== known?.hash) {',
     broken: 'if (false) {',
     red: ['journal/fence', 'journal/put-back'],

@@ -1,7 +1,7 @@
 // "I have sent the transfer": recognised in any form, so that it is kept whatever the form is refused for.
 import { type Html, hidden, html } from '../lib/html.ts';
-import { TRANSFER_FIELDS } from '../payments/methods/bank-transfer.ts';
 import type { Instructions, Method } from '../payments/methods/method.ts';
+import { TRANSFER_FIELDS } from '../payments/methods/offer.ts';
 import { framedPage } from '../web/pages/framed-page.ts';
 import type { CheckoutVisit } from './visit.ts';
 

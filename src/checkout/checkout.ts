@@ -1,15 +1,16 @@
-// The customer's pages: the list of their routes, and the site's answer to any other address.
+// The customer's pages: the list of their routes, the page at the root, and the answer to any other address.
 import type { FastifyInstance } from 'fastify';
+import { html } from '../lib/html.ts';
 import type { Clock } from '../lib/time.ts';
 import { pathOf } from '../lib/web-address.ts';
-import type { FailureLog } from '../web/pages/failure.ts';
-import { type PageRoute, servePages } from '../web/pages/surface.ts';
-import { type FrontLinks, FrontRoute } from './front-page.ts';
+import { framedPage } from '../web/pages/framed-page.ts';
+import type { FailureLog } from '../web/pages/problem.ts';
+import { type PageAnswer, type PageRoute, servePages } from '../web/pages/surface.ts';
 import { type InboxParts, InboxRoute } from './inbox.ts';
 import type { PaymentParts } from './payment-parts.ts';
 import { PaymentRoute } from './payment-route.ts';
 import { VerifyRoute } from './verify-route.ts';
-import { checkoutSite, type Name } from './visit.ts';
+import { type CheckoutVisit, checkoutSite, type Name } from './visit.ts';
 
 export interface Checkout extends PaymentParts, InboxParts, FailureLog {
   clock: Clock;
@@ -34,4 +35,55 @@ export async function checkout(app: FastifyInstance, settings: Checkout): Promis
       ...settings.more,
     ],
   });
+}
+
+/** Where a developer goes on. */
+export interface FrontLinks {
+  /** Undefined if registration is closed. */
+  registerUrl: string | undefined;
+  consoleUrl: string;
+  /** Undefined if the documentation is switched off. */
+  docsUrl: string | undefined;
+  descriptionUrl: string;
+  inboxUrl: string;
+  mailUrl: string;
+}
+
+const NO_PAYMENT = { payment_id: undefined };
+
+class FrontRoute implements PageRoute<Name> {
+  readonly path: string;
+  readonly #links: FrontLinks | null;
+
+  /** `basePath`: of the site's base URL. `links`: null in production, where the page names no other place. */
+  constructor(basePath: string, links: FrontLinks | null) {
+    this.path = basePath === '' ? '/' : '';
+    this.#links = links;
+  }
+
+  show(visit: CheckoutVisit): PageAnswer {
+    const { words } = visit;
+    const content = html`<h1>${words.html('front.heading')}</h1>
+<p>${words.html('front.lead')}</p>
+<p>${words.html('front.customer')}</p>
+${this.#links && developers(visit, this.#links)}`;
+    const heading = words.text('front.heading');
+    const skip = words.html('register.skip');
+    return { text: framedPage(visit, { heading, brand: 'Counterfoil', content, skip, here: NO_PAYMENT }) };
+  }
+}
+
+function developers(
+  { words }: CheckoutVisit,
+  { registerUrl, consoleUrl, docsUrl, descriptionUrl, inboxUrl, mailUrl }: FrontLinks,
+) {
+  return html`<h2>${words.html('front.developer')}</h2>
+<ul class="doors">
+${docsUrl !== undefined && html`<li>${words.html('front.docs', { file: html`<a href="${docsUrl}"><bdi>/docs</bdi></a>` })}</li>`}
+${registerUrl !== undefined && html`<li><a href="${registerUrl}">${words.html('front.register')}</a></li>`}
+<li><a href="${consoleUrl}">${words.html('front.console')}</a></li>
+<li><a href="${descriptionUrl}">${words.html('front.api')}</a></li>
+<li><a href="${inboxUrl}">Webhooks: <code>/dev/inbox</code></a></li>
+<li><a href="${mailUrl}">Mail: <code>/dev/mail</code></a></li>
+</ul>`;
 }

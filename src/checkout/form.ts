@@ -1,8 +1,8 @@
 // The form of a method: its fields as markup, and what a customer sent in them.
 import { type Html, settled } from '../lib/html.ts';
+import type { FieldFault, Kept } from '../payments/methods/card-fields.ts';
 import { FIELDS, type Field, type FieldName, type FieldUse, readField } from '../payments/methods/fields.ts';
 import type { Instructions, Method } from '../payments/methods/method.ts';
-import type { FieldFault, Kept } from '../payments/methods/reading.ts';
 import { compactAccount } from '../payments/methods/transfer/payer-account.ts';
 import type { Payment } from '../payments/payment.ts';
 import type { Submission } from '../payments/submit.ts';

@@ -1,13 +1,13 @@
-// The pieces that several of the customer's pages are made of.
-
+// The pieces that several of the customer's pages are made of, the stub of the counterfoil among them.
 import type { KeyRing } from '../journal/keys/key-ring.ts';
 import { type Html, html, safeUrl } from '../lib/html.ts';
 import type { Profile } from '../merchants/merchant.ts';
 import type { Method } from '../payments/methods/method.ts';
 import type { Payment } from '../payments/payment.ts';
 import { checkoutUrl } from '../payments/present.ts';
+import { type IconName, icon } from '../web/markup/icons.ts';
 import type { Words } from '../web/markup/languages.ts';
-import { contactLink, type TermPair } from '../web/markup/parts.ts';
+import { contactLink, facts, type TermPair } from '../web/markup/parts.ts';
 import type { CheckoutVisit } from './visit.ts';
 
 /** The payment that a page shows, and what is known of its merchant. */
@@ -128,4 +128,60 @@ export function help({ payment, profile, words }: PaymentSubject): Html {
   };
   return html`<p class="help"><span>${words.html('help.heading')}</span> ${contact}</p>
 ${link(privacy_url, words.html('footer.privacy'))}${link(terms_url, words.html('footer.terms'))}`;
+}
+
+const ICONS: Record<ShownStatus, IconName> = {
+  pending: 'open',
+  requires_review: 'eye',
+  approved: 'check',
+  rejected: 'cross',
+  cancelled: 'slash',
+  expired: 'late',
+};
+
+interface Stub {
+  /** What says more of its state than its status does. */
+  state?: Announced | 'returned' | undefined;
+  /** Whether it is stamped as paid. */
+  isPaid?: boolean;
+  heading: Html;
+  /** What its merchant says about it. */
+  message?: Html | null;
+  money: Html;
+  rows: readonly TermPair[];
+  /** Whether the order and the payment's number stand there, folded on a phone. */
+  hasNumbers: boolean;
+}
+
+/** The stub of the payment's page. */
+export function stub(subject: PaymentSubject, parts: Stub): Html {
+  const { payment, words, amount, isLong } = subject;
+  const { heading, message, money, rows, hasNumbers } = parts;
+  const told = rows.filter(([, value]) => value !== null);
+  return html`<section class="stub" aria-labelledby="request"><i class="engraving"></i>
+${stateOf(subject, parts)}
+<h1 id="request">${heading}</h1>
+${message}
+<p class="amount${isLong && ' long'}"><bdi>${amount}</bdi></p>
+<p class="money">${money}</p>
+${payment.description && html`<p class="description" dir="auto">${payment.description}</p>\n`}${
+  told.length > 0 && facts(told)
+}
+${hasNumbers && html`<details class="more"><summary>${words.html('fact.numbers')}</summary>${facts(numbersOf(subject))}</details>`}
+</section>`;
+}
+
+/** The order, as the merchant names it, and the payment's number. */
+export function numbersOf({ payment, words }: PaymentSubject): TermPair[] {
+  return [
+    [words.html('fact.reference'), payment.merchant_reference],
+    [words.html('fact.payment'), html`<span translate="no">${payment.id}</span>`],
+  ];
+}
+
+function stateOf({ payment, words }: PaymentSubject, { state, isPaid }: Stub): Html {
+  if (isPaid) return html`<p class="seal">${words.html('approved.stamp')}</p>`;
+  const status = shownStatus(payment);
+  const sign = state === 'returned' ? state : ICONS[status];
+  return html`<p class="state">${icon(sign)}<span>${words.html(`status.${state ?? status}`)}</span></p>`;
 }

@@ -2,7 +2,7 @@
 import type { Html } from '../lib/html.ts';
 import { qrPicture } from '../lib/qr-code.ts';
 import { formatTimestamp } from '../lib/time.ts';
-import { pictureOf } from '../merchants/logo.ts';
+import { pictureOf } from '../merchants/particulars.ts';
 import type { Instructions } from '../payments/methods/method.ts';
 import type { Payment } from '../payments/payment.ts';
 import { checkoutUrl, PAYMENT_PAGE } from '../payments/present.ts';

@@ -21,10 +21,10 @@ import {
   type PaymentSubject,
   paperAddress,
   payBy,
+  stub,
   wayOut,
 } from './parts.ts';
 import { takeBack, trialButtons } from './payment-parts.ts';
-import { stub } from './stub.ts';
 import type { CheckoutVisit } from './visit.ts';
 
 /** The side of the code of the page's own address. */

@@ -13,16 +13,17 @@ import {
   brandOf,
   help,
   nameOfMethod,
+  numbersOf,
   outTo,
   type PaymentSubject,
   paperAddress,
   type ShownStatus,
   shownStatus,
+  stub,
   wayOut,
 } from './parts.ts';
 import { takeBack, trialButtons } from './payment-parts.ts';
 import { type IssuedReceipt, receiptRows } from './receipt.ts';
-import { numbersOf, stub } from './stub.ts';
 import { VERIFY_PATH } from './verify-route.ts';
 import type { CheckoutVisit } from './visit.ts';
 

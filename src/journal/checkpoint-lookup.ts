@@ -1,14 +1,14 @@
 // Looks for checkpoints in the file where they lie, however long it is: the newest, and the first that vouches for a seal.
 import { type FileHandle, open, readFile } from 'node:fs/promises';
-import { checkpointFiles } from './checkpoint.ts';
 import {
   type Checkpoint,
   type CheckpointKey,
+  checkpointFiles,
   claimedCheckpoint,
   isSigned,
   orderFault,
   readPublicKey,
-} from './checkpoint-statement.ts';
+} from './checkpoint.ts';
 
 /** So much is read at once: some 15 lines. */
 const PIECE_BYTES = 4096;

@@ -1,4 +1,4 @@
-// Signs how far the history has come into a file outside the database, so that one restored to yesterday is caught.
+// Signs how far the history has come into a file outside the database, each minute, so that an older copy is caught.
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import {
   fstatSync,
@@ -12,18 +12,23 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { placeDurably, syncNow, useFile } from '../lib/durable-files.ts';
-import { formatTimestamp } from '../lib/time.ts';
+import type { Logger } from '../lib/log.ts';
+import { type Clock, formatTimestamp, MINUTE_MS } from '../lib/time.ts';
+import type { Database } from '../store/database.ts';
 import type { Seal } from './audit-entry.ts';
-import { checkpointFiles, PRIVATE_KEY_FILE } from './checkpoint.ts';
 import {
   type Checkpoint,
   type CheckpointKey,
   checkpointFault,
+  checkpointFiles,
   checkpointKey,
   OTHER_KEY,
+  PRIVATE_KEY_FILE,
   readPublicKey,
   statement,
-} from './checkpoint-statement.ts';
+} from './checkpoint.ts';
+import type { Journal } from './journal.ts';
+import { findSeal } from './queries.ts';
 
 /** The end of the file that a start looks at; a line is some 300 bytes. */
 const TAIL_BYTES = 64 * 1024;
@@ -209,4 +214,61 @@ function requireVouched(newest: Seal | undefined, vouched: Seal | undefined, las
   throw new CheckpointRefused(
     `the history ${isShort ? 'ends before' : 'contradicts'} the newest checkpoint (seal ${last.seal}, signed at ${last.signed_at}): an older copy was put in its place`,
   );
+}
+
+const EVERY_MS = MINUTE_MS;
+
+export interface CheckpointRounds {
+  /** When the newest checkpoint was signed, milliseconds since 1970; nothing before the first. */
+  newestAt(): number | undefined;
+  /** When the last round ended well, whether or not there was anything to sign, milliseconds since 1970. */
+  wellAt(): number | undefined;
+  /** Signs once more, and no more. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Signs until stopped. A round that fails is logged and tried again by the next. Calls `onSeal` with the newest seal that each round
+ * reads. Throws `CheckpointKeyLost` at the start alone.
+ */
+export function startCheckpoints(
+  storage: string,
+  database: Database,
+  journal: Journal,
+  clock: Clock,
+  log: Logger,
+  onSeal: (seal: Seal) => void = () => {},
+): CheckpointRounds {
+  const signer = new CheckpointSigner(storage);
+  const history = {
+    newest: async () => {
+      const seal = await journal.newestSeal();
+      if (seal) onSeal(seal);
+      return seal;
+    },
+    numbered: (number: number) => findSeal(database, number),
+  };
+  let wellAt: number | undefined;
+  const sign = async () => {
+    try {
+      await signer.sign(history, clock.now());
+      wellAt = clock.now();
+    } catch (error) {
+      log.error({ err: error }, 'no checkpoint could be signed');
+    }
+  };
+  let signing = Promise.resolve();
+  const signNext = () => {
+    signing = signing.then(sign); // one after the other, or an older seal could come behind a newer
+    return signing;
+  };
+  const timer = setInterval(signNext, EVERY_MS);
+  return {
+    newestAt: () => signer.newestAt(),
+    wellAt: () => wellAt,
+    async stop() {
+      clearInterval(timer);
+      await signNext();
+    },
+  };
 }

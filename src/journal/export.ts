@@ -3,8 +3,7 @@ import { createReadStream, readFileSync, statSync } from 'node:fs';
 import { formatTimestamp } from '../lib/time.ts';
 import type { Reader } from '../store/database.ts';
 import { type AuditEntry, canonicalEntry, NO_SEAL, type Seal } from './audit-entry.ts';
-import { checkpointFiles } from './checkpoint.ts';
-import { readPublicKey } from './checkpoint-statement.ts';
+import { checkpointFiles, readPublicKey } from './checkpoint.ts';
 import { entriesAfter, findSeal, readHeads, sealHolding, sealsAfter } from './queries.ts';
 
 const PAGE = 500;

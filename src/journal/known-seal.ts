@@ -1,11 +1,15 @@
-// The newest seal that a node knows of, kept beside its checkpoints: it outlives the process, which knows more than the last checkpoint.
+// The newest seal that a node knows of, kept beside its checkpoints: a store that does not hold it is an older copy.
 import { readFileSync } from 'node:fs';
 import { open, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { placeDurably } from '../lib/durable-files.ts';
 import { type Logger, Outage } from '../lib/log.ts';
-import { type Clock, SECOND_MS } from '../lib/time.ts';
+import { type Clock, formatTimestamp, SECOND_MS } from '../lib/time.ts';
+import type { Reader } from '../store/database.ts';
+import type { HostGuard } from '../store/postgres-hosts.ts';
 import type { Seal } from './audit-entry.ts';
+import { CheckpointLookup } from './checkpoint-lookup.ts';
+import { findSeal, newestSeal, unlessEmpty } from './queries.ts';
 
 export const KNOWN_SEAL_FILE = 'newest-seal.json';
 const EVERY_MS = SECOND_MS;
@@ -99,5 +103,97 @@ export class SealKeeper {
   #failed(error: unknown): void {
     if (this.#outage.begins())
       this.#log.error({ err: error }, `the newest seal cannot be kept in ${this.#file}; it is tried again`);
+  }
+}
+
+/** A seal that stood: signed as a checkpoint, or known to the node until its end. `at`: ISO 8601. */
+interface Vouched extends Pick<Seal, 'number' | 'last_entry' | 'hash'> {
+  at: string;
+  isSigned: boolean;
+}
+
+/** A store that does not hold the history which is vouched for. */
+export interface OtherHistory {
+  vouched: Vouched;
+  /** The newest seal of the store. Undefined if the store is empty. */
+  end: Seal | undefined;
+}
+
+/** The newest checkpoint of a storage directory, and the newest seal that its node knew, the newer first. Throws the system's errors. */
+export async function vouchedIn(storage: string): Promise<Vouched[]> {
+  const known = knownSeal(storage);
+  const checkpoint = await new CheckpointLookup(storage).newest();
+  const all: Vouched[] = [];
+  if (checkpoint) {
+    const { seal: number, last_entry, hash, signed_at: at } = checkpoint;
+    all.push({ number, last_entry, hash, at, isSigned: true });
+  }
+  if (known) all.push({ ...known, at: formatTimestamp(known.at), isSigned: false });
+  return all.sort((one, other) => other.number - one.number);
+}
+
+/**
+ * Returns what is vouched for and the end of the store if they contradict each other. Returns undefined if they agree, or if nothing is
+ * vouched for. Throws `DatabaseError` and the system's errors.
+ */
+export async function otherHistory(database: Reader, storage: string): Promise<OtherHistory | undefined> {
+  // Read first: both are written for what the store holds already, so they are never ahead of it.
+  for (const vouched of await vouchedIn(storage)) {
+    const held = await unlessEmpty(findSeal(database, vouched.number));
+    if (held?.hash !== vouched.hash) return { vouched, end: await unlessEmpty(newestSeal(database)) };
+  }
+  return undefined;
+}
+
+type Known = Pick<Seal, 'number' | 'hash'>;
+
+export class Fence implements HostGuard {
+  readonly #log: Pick<Logger, 'error' | 'info'>;
+  #newest: Known | undefined;
+
+  /** `known`: the newest seal that is vouched for beside the store, or undefined. */
+  constructor(known: Known | undefined, log: Pick<Logger, 'error' | 'info'>) {
+    this.#log = log;
+    this.#newest = known;
+  }
+
+  /**
+   * Takes a seal that stands: one of an acknowledged commit, or one that was read before such a commit. A seal that was only read may be
+   * taken back by a failover. A node that relied on it would refuse the right store for ever.
+   */
+  know({ number, hash }: Known): void {
+    if (!this.#newest || number > this.#newest.number) this.#newest = { number, hash };
+  }
+
+  /**
+   * What keeps a store from being used, in words; undefined where its history is the one that is known here. `isOpening`: the
+   * service starts or a command runs, and every host has answered. A store put back to an older copy is opened then: the check
+   * `vouched_history` keeps the service from starting on it, and `audit restored` needs it open. Throws `DatabaseError`.
+   */
+  async admit(view: Reader, isOpening: boolean): Promise<string | undefined> {
+    const known = this.#newest;
+    const found = known && (await unlessEmpty(findSeal(view, known.number)));
+    if (found?.hash !== known?.hash) {
+      if (!isOpening)
+        return found
+          ? 'has another history than the one this node knows'
+          : 'has a history that ends before the newest seal this node knows';
+      this.#newest = undefined;
+    }
+    return undefined;
+  }
+
+  onFiles(fault: string | undefined): void {
+    if (fault === undefined)
+      this.#log.info('the files of the database are in place again: changes are taken');
+    else
+      this.#log.error(
+        { fault },
+        'the database was removed or replaced while it is open: changes are refused. Do not stop this process before counterfoil store rescue has saved what it has open',
+      );
+  }
+
+  onRefused(host: string, reason: string): void {
+    this.#log.error({ host, reason }, 'a host of the database is not used');
   }
 }

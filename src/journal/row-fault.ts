@@ -41,7 +41,7 @@ export interface Acknowledgement {
 }
 
 /** The facts of the entry that acknowledges `fault`. Later entries about the row are held to them. */
-export function acknowledgementFacts(
+function acknowledgementFacts(
   { kind, entry, row, version, state }: RowFault,
   reason: string,
 ): Entry['facts'] {

@@ -1,4 +1,6 @@
-// Runs a round of work again and again: after each interval, and soon after it is woken. Never two at once.
+// Rounds of a work: again after each interval, soon after it is woken, never two at once, and once more at the stop.
+import type { Logger } from './log.ts';
+import { MINUTE_MS, monotonicMs } from './time.ts';
 
 /** A wake waits this long, so that what is committed in the next moment comes along. */
 const GATHER_MS = 50;
@@ -45,4 +47,31 @@ export class Rounds {
       if (!this.#hasEnded) this.#timer = setTimeout(() => this.#run(), this.#everyMs);
     });
   }
+}
+
+/**
+ * Returns a function that starts a run of `work` when the run before has ended, and resolves when its own has. A failure is logged as
+ * a warning, `message`. Runs that fail one after the other are logged once a minute, so that they do not fill the log.
+ */
+export function inSequence(
+  work: () => Promise<void>,
+  log: Pick<Logger, 'warn'>,
+  message: string,
+): () => Promise<void> {
+  let last = Promise.resolve();
+  let loggedAt = -Infinity;
+  async function run(): Promise<void> {
+    try {
+      await work();
+      loggedAt = -Infinity;
+    } catch (error) {
+      if (monotonicMs() - loggedAt < MINUTE_MS) return;
+      loggedAt = monotonicMs();
+      log.warn({ err: error }, message);
+    }
+  }
+  return () => {
+    last = last.then(run);
+    return last;
+  };
 }

@@ -1,7 +1,7 @@
 // A letter as it leaves, what carries it, and what an attempt comes to.
 import { harmlessText, isEmailAddress, textFault } from '../lib/text.ts';
 import { SECOND_MS } from '../lib/time.ts';
-import type { Picture } from '../merchants/logo.ts';
+import type { Picture } from '../merchants/particulars.ts';
 
 /** After this an attempt is given up, wherever it is. */
 export const ATTEMPT_MS = 40 * SECOND_MS;

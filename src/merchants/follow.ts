@@ -1,7 +1,7 @@
 // Keeps a node's directory to what any node wrote about merchants and their keys.
 
 import type { AuditEntry } from '../journal/audit-entry.ts';
-import type { JournalListener } from '../journal/follow.ts';
+import type { JournalListener } from '../journal/feed.ts';
 import { newestEntryOfEach } from '../journal/queries.ts';
 import { type Recorded, thoseAsRecorded } from '../journal/record-row.ts';
 import { entryFacts } from '../journal/rows.ts';

@@ -1,8 +1,8 @@
 // When keys were last used, to the minute: noted in memory at each request, written down together once a minute, a first use at once.
 
 import type { Journal } from '../journal/journal.ts';
-import { inSequence } from '../lib/in-sequence.ts';
 import type { Logger } from '../lib/log.ts';
+import { inSequence } from '../lib/rounds.ts';
 import { MINUTE_MS, monotonicMs, SECOND_MS } from '../lib/time.ts';
 import type { Reader } from '../store/database.ts';
 import { keyUsesOf, noteKeyUses } from './queries.ts';

@@ -1,9 +1,9 @@
 // The whole service without a port: every surface that a site serves, wired from what it is given.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { FailureTally } from '../administrators/failure-tally.ts';
+import type { FailureTally } from '../administrators/failures.ts';
 import type { Cost } from '../administrators/password.ts';
+import type { FrontLinks } from '../checkout/checkout.ts';
 import { type Checkout, checkout } from '../checkout/checkout.ts';
-import type { FrontLinks } from '../checkout/front-page.ts';
 import { INBOX_PATH } from '../checkout/inbox.ts';
 import { BackgroundVerification } from '../journal/background-verification.ts';
 import { CheckpointLookup } from '../journal/checkpoint-lookup.ts';
@@ -23,7 +23,7 @@ import {
   type RegistrationSettings,
   registration,
   registrationDescription,
-} from '../merchants/registration/registration.ts';
+} from '../merchants/registration/form-route.ts';
 import type { EventStreams } from '../payments/events/streams.ts';
 import type { Offer } from '../payments/methods/offer.ts';
 import { countCreated } from '../payments/queries.ts';
@@ -35,17 +35,16 @@ import { type DocsSettings, docs } from '../web/docs/docs.ts';
 import type { Defect } from '../web/errors.ts';
 import { API_HEADERS } from '../web/headers.ts';
 import { addHealthRoutes, type Health, healthDescription } from '../web/health.ts';
-import { withServer } from '../web/openapi.ts';
-import { openApiDocument } from '../web/openapi-document.ts';
+import { openApiDocument, withServer } from '../web/openapi.ts';
 import { addRootFiles, addSecurityText } from '../web/pages/root-files.ts';
-import type { Refuse } from '../web/refused-keys.ts';
+import type { Refuse } from '../web/rate-limit.ts';
 import { createShell, type ShellParts } from '../web/shell.ts';
 import type { AddressRules } from '../webhooks/addresses.ts';
 import { isSignedFor } from '../webhooks/secret.ts';
 import { sentDescription } from '../webhooks/sent-openapi.ts';
 import { adminApi, adminDescription } from './admin/admin.ts';
 import type { Installation } from './checks/check.ts';
-import { Inspector } from './checks/inspector.ts';
+import { Inspector } from './checks/checks.ts';
 import { ROW_CHECKS } from './checks/row-checks.ts';
 import type { Mail } from './mail.ts';
 import { type ConsoleSettings, consolePages } from './pages/console.ts';

@@ -4,7 +4,6 @@ import { isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { type Document, isMap, isNode, isScalar, LineCounter, parseDocument } from 'yaml';
-import { logoFrom } from '../merchants/logo.ts';
 import {
   DEVELOPMENT_KEY,
   KEY_PREFIX,
@@ -14,6 +13,7 @@ import {
   type Mode,
 } from '../merchants/merchant.ts';
 import type { Particulars } from '../merchants/particulars.ts';
+import { logoFrom } from '../merchants/particulars.ts';
 import { hostsFault } from '../store/connection-string.ts';
 import { type Installation, isDecisive, lineOf, type WhereWritten } from './checks/check.ts';
 import { READ_PLACE_CHECKS } from './checks/place-checks.ts';

@@ -3,9 +3,8 @@
 import { lastVerification } from '../journal/background-verification.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { KeyRing } from '../journal/keys/key-ring.ts';
-import { inSequence } from '../lib/in-sequence.ts';
 import type { Logger } from '../lib/log.ts';
-import { Rounds } from '../lib/rounds.ts';
+import { inSequence, Rounds } from '../lib/rounds.ts';
 import { type Clock, HOUR_MS } from '../lib/time.ts';
 import { DEV_MAIL_PATH, DevMail } from '../mail/dev-mail.ts';
 import { LETTERS_KEPT_MS } from '../mail/letter.ts';

@@ -2,11 +2,10 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type Clock, SECOND_MS } from '../lib/time.ts';
 import { type SendLinkRoutes, sendLinkEndpoint } from '../mail/api/send-link.ts';
-import { refuseReplaced } from '../merchants/acting-key.ts';
 import { type ApiKeyRoutes, apiKeyEndpoints } from '../merchants/api/api-keys.ts';
 import { type Authentication, authenticator } from '../merchants/api/authenticate.ts';
-import { type EventStreamRoutes, eventStreamEndpoint } from '../payments/api/event-stream.ts';
-import { eventEndpoints } from '../payments/api/events.ts';
+import { refuseReplaced } from '../merchants/api-keys.ts';
+import { type EventStreamRoutes, eventEndpoints, eventStreamEndpoint } from '../payments/api/events.ts';
 import { answerOnce, withIdempotencyKeyChecked } from '../payments/api/once.ts';
 import { paymentReadEndpoint } from '../payments/api/payment-read.ts';
 import { type PaymentRoutes, paymentEndpoints } from '../payments/api/payments.ts';

@@ -4,8 +4,8 @@ import type { AuditEntry } from '../journal/audit-entry.ts';
 import type { Journal } from '../journal/journal.ts';
 import { newestEntry } from '../journal/queries.ts';
 import { unavailable } from '../lib/errors.ts';
-import { inSequence } from '../lib/in-sequence.ts';
 import type { Logger } from '../lib/log.ts';
+import { inSequence } from '../lib/rounds.ts';
 import type { Database, Reader } from '../store/database.ts';
 import {
   entriesOfTenant,

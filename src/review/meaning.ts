@@ -5,8 +5,8 @@ import { foldedWords, searchedName, searchedReference } from '../lib/search-term
 import { asciiDigits } from '../lib/text.ts';
 import { isIban } from '../payments/methods/transfer/payer-account.ts';
 import type { Reader } from '../store/database.ts';
+import { textsKnown } from './candidate-queries.ts';
 import type { SearchFilter } from './search-queries.ts';
-import { textsKnown } from './term-queries.ts';
 import { findByTransferReference } from './transfer-reference.ts';
 
 /** The least that is taken for a reference inside a longer text. */

@@ -10,7 +10,7 @@ import {
   shortReference,
 } from '../payments/methods/transfer/creditor-reference.ts';
 import type { Reader } from '../store/database.ts';
-import { idsBetween } from './term-queries.ts';
+import { idsBetween } from './candidate-queries.ts';
 
 /** The longest reference: a Swiss QR reference. */
 const LONGEST = 27;

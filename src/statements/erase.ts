@@ -1,9 +1,12 @@
 // Erases what the bank wrote on lines, and rules about payers: with the payment, or when they are old; the proof stays.
-import type { Act } from '../journal/audit-entry.ts';
-import { newSalt } from '../journal/audit-entry.ts';
+import { type Act, newSalt } from '../journal/audit-entry.ts';
+import type { Journal } from '../journal/journal.ts';
 import { changeRow, isAsRecorded } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
+import type { Logger } from '../lib/log.ts';
+import { inSequence } from '../lib/rounds.ts';
 import { searchedName } from '../lib/search-terms.ts';
+import { type Clock, DAY_MS, dateIn, HOUR_MS } from '../lib/time.ts';
 import { findPayment } from '../payments/queries.ts';
 import { type KeptLine, type KeptRule, LINES, RULES } from './kept.ts';
 import { linesOfPayments, oldLines, wholeOf } from './line-queries.ts';
@@ -43,7 +46,7 @@ export async function eraseRulesOf(transaction: Transaction, paymentId: string, 
 }
 
 /** Erases rules that ended before a moment, at most 200; returns how many. Throws `DatabaseError`. */
-export const eraseOldRules = async (transaction: Transaction, before: number): Promise<number> =>
+const eraseOldRules = async (transaction: Transaction, before: number): Promise<number> =>
   eraseRules(transaction, await oldRules(transaction, before, AT_ONCE), { actor: 'clock', request_id: null });
 
 async function eraseRulesAbout(
@@ -86,4 +89,45 @@ async function eraseLines(transaction: Transaction, lines: readonly KeptLine[], 
     if (await changeRow(transaction, act, 'line.erased', LINES, line, written)) erased += 1;
   }
   return erased;
+}
+
+/**
+ * Erases what lines of more than `keepDays` days ago say, and rules that ended as long ago. Returns how many those were. Throws as
+ * `Journal.commit` does.
+ */
+export async function forgetOldLines(journal: Journal, clock: Clock, keepDays: number): Promise<number> {
+  const before = clock.now() - keepDays * DAY_MS;
+  const day = dateIn('UTC', before);
+  let all = 0;
+  for (let erased = -1; erased !== 0; all += erased)
+    erased = await journal.commitAside(
+      async (transaction) =>
+        (await eraseOldLines(transaction, day)) + (await eraseOldRules(transaction, before)),
+    );
+  return all;
+}
+
+/** Erases old lines every hour until stopped; never if `keepDays` is null. */
+export function startForgetting(
+  journal: Journal,
+  clock: Clock,
+  log: Logger,
+  keepDays: number | null,
+): { stop(): Promise<void> } {
+  if (keepDays === null) return { stop: async () => {} };
+  const forget = inSequence(
+    async () => void (await forgetOldLines(journal, clock, keepDays)),
+    log,
+    'old statement lines are erased later',
+  );
+  let running = Promise.resolve();
+  const timer = setInterval(() => {
+    running = forget();
+  }, HOUR_MS);
+  return {
+    stop() {
+      clearInterval(timer);
+      return running;
+    },
+  };
 }

@@ -1,5 +1,4 @@
 // Statements, their lines and layouts of CSV files as they are kept: three tables, and what may become of a line.
-
 import type { StatementFormat, StatementLine } from '#bank-statements';
 import { isTimeOrderedId } from '../lib/ids.ts';
 import { integer, integerOrNull, type RowOf, table, text, textOrNull } from '../store/table.ts';
@@ -135,3 +134,10 @@ export const RULES = table('line_rules', {
   updated_at: integer(),
 });
 export type KeptRule = RowOf<typeof RULES>;
+
+/** A copy of `members` without those that are undefined. */
+export function defined<T extends object>(members: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]?: Exclude<T[K], undefined>;
+  };
+}

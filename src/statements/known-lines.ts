@@ -9,8 +9,7 @@ import { OperationalError } from '../lib/errors.ts';
 import { timeOrderedId } from '../lib/ids.ts';
 import { phrase } from '../lib/phrases.ts';
 import { closedBefore } from './balance-queries.ts';
-import { defined } from './defined.ts';
-import { type KeptLine, type KeptRule, LINE_ID_PREFIX, LINES, type LineDetails } from './kept.ts';
+import { defined, type KeptLine, type KeptRule, LINE_ID_PREFIX, LINES, type LineDetails } from './kept.ts';
 import {
   findLine,
   isPart,
@@ -29,8 +28,7 @@ import {
   sameMoney,
 } from './other-money.ts';
 import { pairsOf } from './pasted-money.ts';
-import { linesBetween } from './pasted-queries.ts';
-import { activeRules } from './rule-queries.ts';
+import { activeRules, linesBetween } from './rule-queries.ts';
 import { ignoredBy, ruleFor } from './rules.ts';
 
 /** The lines of one account that the store or the file has shown so far. */

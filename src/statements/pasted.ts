@@ -14,7 +14,7 @@ import {
   numbered,
 } from '#bank-statements';
 import { isIban } from '../payments/methods/transfer/payer-account.ts';
-import { defined } from './defined.ts';
+import { defined } from './kept.ts';
 
 /** How a list is read where it does not tell by itself. */
 interface PasteOptions {

@@ -9,7 +9,7 @@ import { timeOrderedId } from '../lib/ids.ts';
 import type { MethodSettings } from '../payments/methods/method.ts';
 import type { Reader } from '../store/database.ts';
 import { LAYOUT_ID_PREFIX, LAYOUTS } from './kept.ts';
-import { findLayout, listLayouts } from './layout-queries.ts';
+import { findLayout, listLayouts } from './rule-queries.ts';
 
 /** Everything that was confirmed. Throws `DatabaseError`. */
 async function rememberedLayouts(database: Reader): Promise<RememberedLayout[]> {

@@ -1,9 +1,10 @@
 // What the servers of PostgreSQL say of themselves: which host is the primary, the standbys of a commit, and the clock.
-import { Budget } from './budget.ts';
+
 import { hostsOf } from './connection-string.ts';
 import { type Database, DatabaseError } from './database.ts';
 import type { Connection } from './postgres-connection.ts';
-import { Host } from './postgres-host.ts';
+import { Budget } from './postgres-connection.ts';
+import { Host } from './postgres-hosts.ts';
 
 /**
  * Two names of one server have it in common, to the microsecond; neither a copy nor a twice-promoted standby has. Any account may

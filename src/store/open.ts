@@ -19,14 +19,14 @@ import { type Database, DatabaseError, StoreUnfit } from './database.ts';
 import type { HostGuard } from './postgres-hosts.ts';
 import { type Holder, holderOf } from './rescue.ts';
 import { openSqlite } from './sqlite.ts';
-import { Connection } from './sqlite-connection.ts';
 import {
   asDatabaseError,
   asOpeningError,
+  Connection,
   isBusy,
   isNoDatabase,
   NO_ROOM_FOR_INDEX,
-} from './sqlite-failures.ts';
+} from './sqlite-connection.ts';
 
 export const SQLITE_FILE = 'counterfoil.sqlite';
 const LOCK_FILE = 'server.lock';

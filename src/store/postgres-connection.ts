@@ -1,7 +1,9 @@
-// One connection to PostgreSQL: each answer has a deadline, and a connection that missed one is destroyed and never used again.
+// A connection to PostgreSQL: its statements, the time limit that several of them share, and the failures of the server.
+
 import { Socket } from 'node:net';
 import pg from 'pg';
-import { DatabaseError, type DatabaseFailure, type Value } from './database.ts';
+import { monotonicMs } from '../lib/time.ts';
+import { DatabaseError, type DatabaseFailure, type Queryable, type Row, type Value } from './database.ts';
 
 /** The server's own limit on a statement; it does not interrupt the wait for a synchronous standby, which ours does. */
 const STATEMENT_DEADLINE_MS = 8000;
@@ -164,5 +166,66 @@ export class Connection {
     const timer = setTimeout(() => this.#socket.destroy(), FAREWELL_MS);
     await this.#client.end().catch(() => {});
     clearTimeout(timer);
+  }
+}
+
+export class Budget {
+  readonly #endsAt: number;
+
+  /** Begins now and lasts `ms`. */
+  constructor(ms: number) {
+    this.#endsAt = monotonicMs() + ms;
+  }
+
+  /** The remaining milliseconds, at most `ms`. Throws `DatabaseError` (`unavailable`) if none remain. */
+  left(ms = Number.POSITIVE_INFINITY): number {
+    const left = Math.ceil(this.#endsAt - monotonicMs());
+    if (left <= 0) throw new DatabaseError('unavailable', 'the time for it was used up');
+    return Math.min(left, ms);
+  }
+}
+
+/** Every so many inserts one is waited for, so that the rows of a long transaction do not pile up in memory. */
+const UNANSWERED_INSERTS = 8;
+
+export class PostgresSession implements Queryable {
+  readonly #connection: Connection;
+  readonly #deadlineMs: () => number;
+  /** Settles when all statements so far are answered, and rejects with the error of the first that failed. */
+  #answered: Promise<unknown> = Promise.resolve();
+  #inserts = 0;
+
+  /** `deadlineMs` is asked before each statement, how many milliseconds it may take. */
+  constructor(connection: Connection, deadlineMs: () => number) {
+    this.#connection = connection;
+    this.#deadlineMs = deadlineMs;
+  }
+
+  /** Rejects with the error of the first statement that failed, because the server refuses those behind it. Throws `DatabaseError`. */
+  async query<R = Row>(sql: string, ...values: Value[]): Promise<R[]> {
+    return (await this.#inOrder(this.#connection.run(sql, values, this.#deadlineMs()))).rows as R[];
+  }
+
+  /** Sends rows. If they are refused, the next query rejects, or the commit. Throws `DatabaseError`. */
+  async insert(table: string, rows: readonly object[]): Promise<void> {
+    if (rows.length === 0) return;
+    const columns = Object.keys(rows[0]!).join(', ');
+    const sql = `insert into ${table} (${columns}) select ${columns} from json_populate_recordset(null::${table}, ?)`;
+    const answer = this.#inOrder(this.#connection.run(sql, [JSON.stringify(rows)], this.#deadlineMs()));
+    this.#inserts += 1;
+    if (this.#inserts % UNANSWERED_INSERTS === 0) await answer;
+  }
+
+  /** Sends COMMIT, and waits for all answers. Throws `DatabaseError`. */
+  commit(): Promise<void> {
+    return this.#connection.commit(this.#deadlineMs(), this.#answered);
+  }
+
+  #inOrder<T>(answer: Promise<T>): Promise<T> {
+    const inOrder = this.#answered.then(() => answer);
+    answer.catch(() => {}); // reported by `inOrder`
+    inOrder.catch(() => {}); // reported by the next query or the commit
+    this.#answered = inOrder;
+    return inOrder;
   }
 }

@@ -1,10 +1,7 @@
-// Which of the hosts of a connection string is the database: the one that takes writes, on the newest timeline, with our history.
-import { Budget } from './budget.ts';
-import { hostsOf } from './connection-string.ts';
+// The hosts of a connection string, and which of them is the database: it takes writes, on the newest timeline.
+import { hostsOf, type PostgresHost } from './connection-string.ts';
 import { DatabaseError, type Reader } from './database.ts';
-import type { Connection } from './postgres-connection.ts';
-import { Host, type HostAnswer, type Silence } from './postgres-host.ts';
-import { PostgresSession } from './postgres-session.ts';
+import { Budget, Connection, PostgresSession } from './postgres-connection.ts';
 
 /** Timeout of a host's answer. It is shorter among several hosts, so that the others are found in time. */
 const ANSWER_MS = { alone: 5000, amongOthers: 2000 };
@@ -199,4 +196,83 @@ export class Hosts {
 async function first<T>(all: readonly T[], holds: (one: T) => Promise<boolean>): Promise<T | undefined> {
   for (const one of all) if (await holds(one)) return one;
   return undefined;
+}
+
+/** The timeline of a host that writes none: it is in recovery. */
+const NO_TIMELINE = 0;
+
+/** Only the first eight digits of a segment's name are its timeline (PostgreSQL manual, 30.6). */
+const TIMELINE =
+  "case when pg_is_in_recovery() then '' else substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) end";
+const state = (timeline: string) =>
+  `select pg_is_in_recovery() as recovering, current_setting('transaction_read_only') = 'on' as read_only, ${timeline} as timeline`;
+const STATE = state(TIMELINE);
+const STATE_WITHOUT_TIMELINE = state('null');
+/** The function may not be called, is not there, or is not for this server: some who run PostgreSQL for others have it so. */
+const NOT_TOLD = new Set(['42501', '42883', '0A000']);
+
+/** What a host said of itself. */
+interface HostAnswer {
+  host: Host;
+  connection: Connection;
+  /** Undefined if the server does not say. */
+  timeline: number | undefined;
+  /** Why it takes no writes; undefined where it does. */
+  readOnly: string | undefined;
+}
+
+/** A host that could not be asked. */
+interface Silence {
+  host: Host;
+  error: DatabaseError;
+}
+
+export class Host {
+  /** `db1.internal:5432`, as messages name it. */
+  readonly name: string;
+  readonly #url: string;
+  /** What it is asked: without the timeline once it has refused to tell that. */
+  #question = STATE;
+
+  constructor({ name, url }: PostgresHost) {
+    this.name = name;
+    this.#url = url;
+  }
+
+  /** Asks what it is, on a connection that is open to it or on a new one. */
+  async ask(within: Budget, open?: Connection): Promise<HostAnswer | Silence> {
+    let connection = open?.isOpen ? open : undefined;
+    try {
+      connection ??= await Connection.open(this.#url, within.left());
+      const { recovering, read_only, timeline } = await this.#state(connection, within);
+      const readOnly = recovering
+        ? 'is in recovery: a standby, or a primary that starts'
+        : read_only
+          ? 'takes no writes: its transactions are read-only'
+          : undefined;
+      const own = timeline === null ? undefined : Number.parseInt(timeline, 16);
+      return { host: this, connection, timeline: recovering ? NO_TIMELINE : own, readOnly };
+    } catch (error) {
+      connection?.discard();
+      return { host: this, error: error as DatabaseError };
+    }
+  }
+
+  async #state(connection: Connection, within: Budget): Promise<State> {
+    try {
+      return (await connection.run(this.#question, [], within.left())).rows[0];
+    } catch (error) {
+      const code = error instanceof DatabaseError && (error.cause as { code?: string }).code;
+      if (this.#question !== STATE || !code || !NOT_TOLD.has(code)) throw error;
+      this.#question = STATE_WITHOUT_TIMELINE;
+      return this.#state(connection, within);
+    }
+  }
+}
+
+interface State {
+  recovering: boolean;
+  read_only: boolean;
+  /** In hexadecimal; empty where it writes none. */
+  timeline: string | null;
 }

@@ -2,8 +2,7 @@
 import { existsSync, readdirSync, readlinkSync, readSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { copyDurably, useFile } from '../lib/durable-files.ts';
-import { identityOf } from './files-in-place.ts';
-import { Connection } from './sqlite-connection.ts';
+import { Connection, identityOf } from './sqlite-connection.ts';
 
 /** How a database and its write-ahead log begin (https://sqlite.org/fileformat2.html). */
 const DATABASE_MAGIC = 'SQLite format 3\0';

@@ -3,8 +3,7 @@ import { closeSync, openSync } from 'node:fs';
 import { backup, DatabaseSync } from 'node:sqlite';
 import type { Database } from './database.ts';
 import { openSqlite } from './sqlite.ts';
-import { Connection, existingDatabase } from './sqlite-connection.ts';
-import { asDatabaseError, asOpeningError } from './sqlite-failures.ts';
+import { asDatabaseError, asOpeningError, Connection, existingDatabase } from './sqlite-connection.ts';
 
 const BUSY_TIMEOUT_MS = 5000;
 /** Copied at once, 4 MB: the size of a step of the progress bar. */
@@ -84,4 +83,19 @@ export async function readSqliteCopy<T>(file: string, read: (copy: SqliteCopy) =
   } finally {
     view?.raw.close();
   }
+}
+
+/** Has SQLite overwrite what it deletes from now on. PostgreSQL has no such thing. Throws `DatabaseError`. */
+export async function overwriteDeleted(database: Database): Promise<void> {
+  if (database.engine === 'sqlite') await database.script('pragma secure_delete = on');
+}
+
+/**
+ * Writes a SQLite file anew, for what its free space holds of earlier states of a row, and empties the write-ahead log. Needs
+ * as much space again while it lasts. PostgreSQL is left to its operator. Throws `DatabaseError`.
+ */
+export async function dropTraces(database: Database): Promise<void> {
+  if (database.engine !== 'sqlite') return;
+  database.refresh(); // our own reads would keep the log from being emptied
+  await database.script('vacuum; pragma wal_checkpoint(truncate)');
 }

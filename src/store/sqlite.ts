@@ -13,9 +13,7 @@ import {
   StoreUnfit,
   type Value,
 } from './database.ts';
-import { FilesInPlace } from './files-in-place.ts';
-import { Connection } from './sqlite-connection.ts';
-import { asDatabaseError, asOpeningError, isBusy } from './sqlite-failures.ts';
+import { asDatabaseError, asOpeningError, Connection, FilesInPlace, isBusy } from './sqlite-connection.ts';
 import { WriteAheadLog } from './write-ahead-log.ts';
 
 /** Older ones can damage the file when two connections start the write-ahead log over (https://sqlite.org/wal.html, "WAL-reset bug"). */

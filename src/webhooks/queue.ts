@@ -1,5 +1,4 @@
 // An endpoint's queue: one node at a time has its lease, turns new events into deliveries, and moves the queue on in the same commit.
-
 import { entriesAbout } from '../journal/queries.ts';
 import { advancePlace, isLeasedByOther, leasePlace, releasePlace } from '../journal/reading-place.ts';
 import type { SharedCommits } from '../journal/shared-commits.ts';
@@ -11,7 +10,7 @@ import { listEvents, type Position } from '../payments/events/list.ts';
 import type { Database, Reader } from '../store/database.ts';
 import { DELIVERY_ID_PREFIX, type Delivery } from './delivery.ts';
 import { addDeliveries, numbersQueued } from './delivery-queries.ts';
-import { type Endpoint, type Queue, takes } from './endpoint.ts';
+import { type Endpoint, hostOf, type Queue, takes } from './endpoint.ts';
 import { findQueue, othersWithUrl, QUEUES, queuesOf } from './queries.ts';
 
 /** A node that died is replaced after this, and the second between two looks. */
@@ -166,3 +165,63 @@ async function isThere(
 ): Promise<boolean> {
   return (await entriesAbout(database, event.payment.id, number - 1, number, 1)).length > 0;
 }
+
+/** Attempts that run on a node. */
+const OF_ALL = 512;
+/**
+ * The part of the free slots that one merchant, and one host, may hold. However many of them hold all they may, slots are left: 8 hold
+ * 42 each of 512 and leave 170, 100 hold 4 each and leave 19.
+ */
+const SHARE = 1 / 4;
+
+export class Slots {
+  #running = 0;
+  /** Slots by who holds them. */
+  readonly #held = new Map<string, number>();
+  /** Senders that wait for a slot, the longest waiting first. */
+  readonly #waiting = new Map<Endpoint, () => void>();
+
+  /** Takes up to `wanted` slots for an endpoint. Returns how many. If that is 0, `wake` is called when there may be one. */
+  take(endpoint: Endpoint, wanted: number, wake: () => void): number {
+    const taken = Math.max(0, Math.min(wanted, this.#room(endpoint)));
+    if (taken > 0) this.#add(endpoint, taken);
+    if (taken > 0 || wanted <= 0) this.#waiting.delete(endpoint);
+    else this.#waiting.set(endpoint, wake);
+    return taken;
+  }
+
+  /** Gives slots of an endpoint back. */
+  release(endpoint: Endpoint, count: number): void {
+    if (count === 0) return;
+    this.#add(endpoint, -count);
+    for (const [waiting, wake] of this.#waiting) {
+      if (this.#room(waiting) <= 0) continue;
+      this.#waiting.delete(waiting);
+      wake();
+      return;
+    }
+  }
+
+  /** An endpoint waits no more. */
+  forget(endpoint: Endpoint): void {
+    this.#waiting.delete(endpoint);
+  }
+
+  #room(endpoint: Endpoint): number {
+    const free = OF_ALL - this.#running;
+    const most = Math.max(1, Math.floor(free * SHARE));
+    const rooms = holdersOf(endpoint).map((holder) => most - (this.#held.get(holder) ?? 0));
+    return Math.min(free, ...rooms);
+  }
+
+  #add(endpoint: Endpoint, count: number): void {
+    this.#running += count;
+    for (const holder of holdersOf(endpoint)) {
+      const held = (this.#held.get(holder) ?? 0) + count;
+      if (held === 0) this.#held.delete(holder);
+      else this.#held.set(holder, held);
+    }
+  }
+}
+
+const holdersOf = (endpoint: Endpoint) => [endpoint.merchant_id, hostOf(endpoint)];

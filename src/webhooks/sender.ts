@@ -11,8 +11,8 @@ import { DueDeliveries, type DueDelivery } from './due.ts';
 import { ENDPOINTS, type Endpoint } from './endpoint.ts';
 import { storedReply } from './limits.ts';
 import { findEndpoint } from './queries.ts';
+import type { Slots } from './queue.ts';
 import { EndpointQueue } from './queue.ts';
-import type { Slots } from './slots.ts';
 
 /** Attempts at once: of one endpoint, and of one that fails or never answered with success. */
 const OF_ONE = 4;

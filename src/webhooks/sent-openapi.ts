@@ -1,7 +1,7 @@
 // What the OpenAPI document says of the requests that webhook endpoints are sent.
 import { EVENT_TYPES, type EventType } from '../payments/events/event.ts';
 import { type Description, json, jsonSchema, ref } from '../web/openapi.ts';
-import { TEST_EVENT_TYPE, testEventSchema } from './test-event.ts';
+import { TEST_EVENT_TYPE, testEventSchema } from './deliver.ts';
 
 const signed = (name: string, description: string) => ({
   ...{ name, in: 'header', required: true, description },

@@ -1,6 +1,6 @@
 // The worker that delivers: each node watches the history and the clock, and sends to the endpoints whose lease it gets.
 import { setTimeout as delay } from 'node:timers/promises';
-import type { JournalListener } from '../journal/follow.ts';
+import type { JournalListener } from '../journal/feed.ts';
 import type { Journal } from '../journal/journal.ts';
 import { newestEntry } from '../journal/queries.ts';
 import { endLeases } from '../journal/reading-place.ts';
@@ -18,9 +18,8 @@ import { removeDeliveries } from './delivery-queries.ts';
 import { ENDPOINT_ID_PREFIX, type Endpoint, receiverOf } from './endpoint.ts';
 import { failingThrottle, replyThrottle, trialThrottle } from './limits.ts';
 import { dueEndpoints, listEndpoints, QUEUES } from './queries.ts';
-import { LEASE_MS } from './queue.ts';
+import { LEASE_MS, Slots } from './queue.ts';
 import { EndpointSender, type SendingNode } from './sender.ts';
-import { Slots } from './slots.ts';
 
 /** Intervals at which the history is read for commits of other nodes, and the store for due deliveries. */
 const LOOK_EVERY_MS = 200;

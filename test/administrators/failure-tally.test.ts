@@ -1,8 +1,12 @@
 // A stream of wrong passwords from many networks: it leaves a bounded number of entries, and guesses no more for that.
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { RECORDED_A_MINUTE, startFailureTally } from '../../src/administrators/failure-tally.ts';
-import { failuresSince, STRANGER } from '../../src/administrators/failures.ts';
+import {
+  failuresSince,
+  RECORDED_A_MINUTE,
+  STRANGER,
+  startFailureTally,
+} from '../../src/administrators/failures.ts';
 import type { Parts } from '../../src/administrators/sign-in.ts';
 import { silent } from '../../src/lib/log.ts';
 import { sharedHarness } from '../support/harness.ts';

@@ -1,8 +1,7 @@
 // Administrators for tests: added, set up and signed in through the functions that the console and the commands use.
 import { TOTP } from 'otpauth';
 import type { Administrator, Principal, Role } from '../../src/administrators/administrator.ts';
-import { FailureTally } from '../../src/administrators/failure-tally.ts';
-import { type Parts, type SignInClient, STRANGER } from '../../src/administrators/failures.ts';
+import { FailureTally, type Parts, type SignInClient, STRANGER } from '../../src/administrators/failures.ts';
 import { createAdministrator } from '../../src/administrators/manage.ts';
 import { newRecoveryCodes } from '../../src/administrators/recovery-codes.ts';
 import { findPrincipal, type Session } from '../../src/administrators/session.ts';

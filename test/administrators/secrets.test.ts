@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { may } from '../../src/administrators/administrator.ts';
-import { isGuessable } from '../../src/administrators/guessable.ts';
 import { passkeyPlace } from '../../src/administrators/passkey.ts';
 import {
   hashPassword,
   inTurn,
+  isGuessable,
   isRightPassword,
   passwordFault,
   type Turn,

@@ -221,7 +221,7 @@ describe('disk errors', { skip }, () => {
 
   test('a checkpoint that cannot be put on disk is logged, the server goes on, and the next is whole', async (context) => {
     const copy = copyProgram();
-    copy.change('src/journal/sign-checkpoints.ts', 'const EVERY_MS = MINUTE_MS;', 'const EVERY_MS = 100;');
+    copy.change('src/journal/checkpoint-signer.ts', 'const EVERY_MS = MINUTE_MS;', 'const EVERY_MS = 100;');
     const site = await watchedSite(library);
     const failure: Failing = { kind: 'sync', errno: 'EIO', first: 1, times: 3, end: '/checkpoints.jsonl' };
     try {

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readCheckpoints } from '../../src/journal/checkpoint.ts';
-import { keyLine, newSecretKey } from '../../src/journal/keys/key.ts';
+import { keyLine, newSecretKey } from '../../src/journal/keys/key-file.ts';
 import { verifyHistory } from '../../src/journal/verify.ts';
 import { openPostgres } from '../../src/store/postgres.ts';
 import { FaultProxy } from '../support/fault-proxy.ts';

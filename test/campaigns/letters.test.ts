@@ -4,7 +4,7 @@ import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { keyLine, newSecretKey } from '../../src/journal/keys/key.ts';
+import { keyLine, newSecretKey } from '../../src/journal/keys/key-file.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { writeConfiguration } from '../support/harness.ts';
 import { type MailServer, startMailServer } from '../support/mail-server.ts';

@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { keyLine, newSecretKey } from '../../src/journal/keys/key.ts';
+import { keyLine, newSecretKey } from '../../src/journal/keys/key-file.ts';
 import { keyDigest } from '../../src/merchants/merchant.ts';
 import { freePort } from '../support/free-ports.ts';
 import { LIVE_KEY } from '../support/harness.ts';

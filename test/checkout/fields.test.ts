@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { composeIBAN } from 'ibantools';
+import type { FieldFault, Reading } from '../../src/payments/methods/card-fields.ts';
 import { parseCardExpiry, parseCardNumber, TEST_CARDS } from '../../src/payments/methods/card-fields.ts';
 import {
   FIELDS,
@@ -13,7 +14,6 @@ import {
   maskPhone,
   readField,
 } from '../../src/payments/methods/fields.ts';
-import type { FieldFault, Reading } from '../../src/payments/methods/reading.ts';
 import { isBankAccountNumber } from '../../src/payments/methods/transfer/payer-account.ts';
 import { messagesOf } from '../../src/web/markup/languages.ts';
 import { SeededRandom } from '../support/seeded-random.ts';

@@ -8,8 +8,8 @@ import { endAllSessions, endReplaced, endSession, startSession } from '../../src
 import { completeSetUp, newSetUpLink } from '../../src/administrators/set-up.ts';
 import { complete, type Proof } from '../../src/administrators/sign-in.ts';
 import { createToken, revokeToken } from '../../src/administrators/token.ts';
-import { dropKey, SECRET_KEY_PREFIX, useKey } from '../../src/journal/keys/change.ts';
 import { addSecretKey } from '../../src/journal/keys/key-file.ts';
+import { dropKey, SECRET_KEY_PREFIX, useKey } from '../../src/journal/keys/open-ring.ts';
 import type { Transaction } from '../../src/journal/transaction.ts';
 import { issueKey, revokeKey, rotateKey } from '../../src/merchants/api-keys.ts';
 import { keyById } from '../../src/merchants/follow.ts';

@@ -1,7 +1,7 @@
 // Work that is run again and again: what is logged of runs that fail.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { inSequence } from '../../src/lib/in-sequence.ts';
+import { inSequence } from '../../src/lib/rounds.ts';
 
 test('runs that fail one after the other are logged once, and again after one that went well', async () => {
   const logged: string[] = [];

@@ -9,7 +9,7 @@ import { CUSTOMER_LETTERS, type CustomerLetter } from '../../src/mail/letter.ts'
 import { customerLetter } from '../../src/mail/letters/customer.ts';
 import { type LetterContent, letterHtml, letterText, unlinked } from '../../src/mail/letters/markup.ts';
 import * as staff from '../../src/mail/letters/staff.ts';
-import { logoFrom } from '../../src/merchants/logo.ts';
+import { logoFrom } from '../../src/merchants/particulars.ts';
 import { asOf, type Payment } from '../../src/payments/payment.ts';
 import { findPayment } from '../../src/payments/queries.ts';
 import { LANGUAGES, Languages } from '../../src/web/markup/languages.ts';

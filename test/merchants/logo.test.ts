@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { crc32 } from 'node:zlib';
 import { newSecret } from '../../src/lib/secrets.ts';
-import { logoFrom, pictureOf } from '../../src/merchants/logo.ts';
+import { logoFrom, pictureOf } from '../../src/merchants/particulars.ts';
 import { readConfiguration } from '../../src/operate/config.ts';
 import { open } from '../support/customer.ts';
 import { startHarness, writeConfiguration } from '../support/harness.ts';

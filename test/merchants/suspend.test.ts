@@ -5,7 +5,7 @@ import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HistoryBroken } from '../../src/journal/verify.ts';
-import { takeTurn } from '../../src/merchants/acting-key.ts';
+import { takeTurn } from '../../src/merchants/api-keys.ts';
 import { changeMerchantState } from '../../src/merchants/suspend.ts';
 import { type Nodes, startNodes } from '../campaigns/nodes.ts';
 import { open, send } from '../support/customer.ts';

@@ -3,8 +3,7 @@ import { type KeyObject, sign } from 'node:crypto';
 import { appendFileSync, cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readCheckpoints } from '../../src/journal/checkpoint.ts';
-import { statement } from '../../src/journal/checkpoint-statement.ts';
+import { readCheckpoints, statement } from '../../src/journal/checkpoint.ts';
 import { sha256 } from '../../src/lib/secrets.ts';
 import type { Harness } from '../support/harness.ts';
 

@@ -8,7 +8,7 @@ import { checkFile, importFile } from '../../src/statements/import-file.ts';
 import { type KeptLine, saidOn } from '../../src/statements/kept.ts';
 import { listLines, listStatements } from '../../src/statements/line-queries.ts';
 import { readPasted } from '../../src/statements/pasted.ts';
-import { pastedLines } from '../../src/statements/pasted-queries.ts';
+import { pastedLines } from '../../src/statements/rule-queries.ts';
 import { ACCOUNT, camt, type Entry } from '../support/camt.ts';
 import { sharedHarness } from '../support/harness.ts';
 import { editOutside } from '../support/outside.ts';

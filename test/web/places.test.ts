@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { request as send } from 'node:http';
 import { test } from 'node:test';
 import { passkeyPlace } from '../../src/administrators/passkey.ts';
-import { setUpLink } from '../../src/operate/commands/banner.ts';
+import { setUpLink } from '../../src/operate/commands/welcome.ts';
 import { readConfiguration } from '../../src/operate/config.ts';
 import { placesOf } from '../../src/operate/settings/places.ts';
 import { freePorts } from '../support/free-ports.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { beforeEach, describe, mock, test } from 'node:test';
 import { newSecret } from '../../src/lib/secrets.ts';
 import { Directory } from '../../src/merchants/directory.ts';
-import { refusalCounts } from '../../src/web/refused-keys.ts';
+import { refusalCounts } from '../../src/web/rate-limit.ts';
 import type { Throttle } from '../../src/web/throttle.ts';
 import { addPerson } from '../support/admin.ts';
 import { EXPIRED_KEY, KEY, LIVE_KEY, OTHER_KEY, sharedHarness, startHarness } from '../support/harness.ts';

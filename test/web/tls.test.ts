@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { connect, type TLSSocket } from 'node:tls';
 import { systemClock } from '../../src/lib/time.ts';
-import { KeyPairUnfit, loadKeyPair } from '../../src/operate/checks/key-pair.ts';
+import { KeyPairUnfit, loadKeyPair } from '../../src/operate/checks/certificate-checks.ts';
 import { awakeMs } from '../support/awake.ts';
 import { type Certificates, hasOpenssl, temporaryCertificates } from '../support/certificates.ts';
 import { run } from '../support/command.ts';

@@ -12,7 +12,7 @@ import {
   TESTS_A_MINUTE,
   TRIALS_A_MINUTE,
 } from '../../src/webhooks/limits.ts';
-import { Slots } from '../../src/webhooks/slots.ts';
+import { Slots } from '../../src/webhooks/queue.ts';
 import { type Harness, LIVE_KEY, sharedHarness, startHarness, TestClock } from '../support/harness.ts';
 import { shared } from '../support/shared.ts';
 import { ENGINES } from '../support/stores.ts';

@@ -1,11 +1,13 @@
-// Authenticates requests under /admin: finds the administrator token (RFC 6750) at each request, or answers 401.
+// The parts of /admin, whose requests bring an administrator token (RFC 6750).
 import type { FastifyRequest } from 'fastify';
 import type { Act } from '../../journal/audit-entry.ts';
+import type { CheckpointLookup } from '../../journal/checkpoint-lookup.ts';
+import type { Journal } from '../../journal/journal.ts';
 import { OperationalError } from '../../lib/errors.ts';
 import type { Clock } from '../../lib/time.ts';
-import type { Reader } from '../../store/database.ts';
+import type { Database, Reader } from '../../store/database.ts';
 import { bearerOf } from '../../web/headers.ts';
-import type { Refuse } from '../../web/refused-keys.ts';
+import type { Refuse } from '../../web/rate-limit.ts';
 import { note } from '../../web/request-log.ts';
 import { may, type Principal } from '../administrator.ts';
 import { findTokenPrincipal } from '../token.ts';
@@ -46,4 +48,18 @@ export function requirePermission({ principal, routeOptions }: FastifyRequest): 
   const permission = routeOptions.config.may;
   if (permission === undefined || !may(principal.role, permission))
     throw new OperationalError('forbidden', `The role ${principal.role} does not allow this.`);
+}
+
+export interface AdminParts {
+  database: Database;
+  journal: Journal;
+  clock: Clock;
+  /** What refuses tokens. */
+  refuse: Refuse;
+  checkoutBaseUrl: string;
+  checkpoints: CheckpointLookup;
+  /** Of the installation. */
+  timeZone: string;
+  /** Minor units by currency above which a second administrator must confirm. */
+  fourEyesAbove: Readonly<Record<string, number>>;
 }

@@ -5,11 +5,10 @@ import { phrase } from '../../lib/phrases.ts';
 import { isSameOrigin } from '../../web/pages/form.ts';
 import { may } from '../administrator.ts';
 import { hasToken } from './cookies.ts';
-import { type Draft, filledPath } from './draft.ts';
 import { notice } from './parts.ts';
 import * as problem from './problem.ts';
 import type { Outcome, Route } from './route.ts';
-import { askToSignIn } from './sign-in-page.ts';
+import { askToSignIn, type Draft, filledPath } from './sign-in-page.ts';
 import {
   type ConsolePlace,
   contextOf,

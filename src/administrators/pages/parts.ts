@@ -1,11 +1,10 @@
 // The pieces that several of the console's pages are made of.
-
 import { attributes, type Html, html } from '../../lib/html.ts';
 import { ENGLISH, type Say } from '../../lib/phrases.ts';
 import { duration, formatTimestamp, MINUTE_MS } from '../../lib/time.ts';
 import { type FieldMarkup, fieldMarkup, summaryOfFaults } from '../../web/markup/field.ts';
 import { type IconName, icon } from '../../web/markup/icons.ts';
-import type { Context } from './route.ts';
+import type { Context, Shown } from './route.ts';
 
 /** Whether an amount is so long that narrow pages show it smaller, or on two lines. */
 export const isLong = (amount: string) => amount.length > 13;
@@ -112,4 +111,50 @@ export function notice(content: Html, kind: 'status' | 'warn' = 'status'): Html 
 /** What a list shows that has nothing in it: a picture, what there is not, and a way on. */
 export function emptyState(picture: IconName, text: Html | string, way: Html | false | null = null): Html {
   return html`<div class="empty">${icon(picture)}<p>${text}</p>${way}</div>`;
+}
+
+interface QuestionParts {
+  title: string;
+  /** Of the navigation, as in `Shown`. */
+  place: string;
+  heading: Html;
+  /** What to know before the button is pressed. */
+  lead: Html;
+  /** The path that takes the form, below the console's address. */
+  path: string;
+  /** Parameters that the form's address keeps. */
+  query?: Readonly<Record<string, string | undefined>>;
+  fields?: Html;
+  button: string;
+  /** How the button looks. */
+  look?: 'primary' | 'danger';
+  /** The address that the way back leads to. */
+  back: string;
+  faults?: Faults;
+}
+
+export function questionPage({ address, token, say }: Context, question: QuestionParts): Shown {
+  const {
+    title,
+    place,
+    heading,
+    lead,
+    path,
+    query,
+    fields,
+    button,
+    look = 'primary',
+    back,
+    faults = {},
+  } = question;
+  return {
+    title,
+    place,
+    faults,
+    content: html`<h1>${heading}</h1>
+${lead}
+<form class="narrow" method="post" action="${address(path, query)}#errors" novalidate>
+${token}${fields}<p class="actions"><button class="${look}">${button}</button> <a class="plain" href="${back}">${say`Back`}</a></p>
+</form>`,
+  };
 }

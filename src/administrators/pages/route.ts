@@ -11,7 +11,7 @@ import type { Clock } from '../../lib/time.ts';
 import type { Database } from '../../store/database.ts';
 import type { Permission } from '../../web/endpoint.ts';
 import type { Principal } from '../administrator.ts';
-import type { FailureTally } from '../failure-tally.ts';
+import type { FailureTally } from '../failures.ts';
 import type { Cost } from '../password.ts';
 import type { SessionEnd } from '../session.ts';
 

@@ -6,13 +6,16 @@ import {
   codesFile,
   codesPage,
   endOthers,
+  passkeysPage,
   passwordPage,
+  removalPage,
   sessionsPage,
   takeAuthenticator,
   takeNewCodes,
   takeNewPassword,
+  takePasskey,
+  takeRemoval,
 } from './account.ts';
-import { passkeysPage, removalPage, takePasskey, takeRemoval } from './account-passkeys.ts';
 import { secondsLeft, stayPage } from './frame.ts';
 import { helpPage } from './help.ts';
 import { form, page, type Route } from './route.ts';

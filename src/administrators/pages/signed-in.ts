@@ -8,9 +8,9 @@ import { findAdministrator } from '../queries.ts';
 import { cookieValue } from '../session.ts';
 import type { SignedIn, SignInClient } from '../sign-in.ts';
 import { readCookieOf, setCookie } from './cookies.ts';
-import { unpackDraft } from './draft.ts';
 import { showDraft } from './guard.ts';
 import type { CarriedDraft } from './sign-in-page.ts';
+import { unpackDraft } from './sign-in-page.ts';
 import { type ConsolePlace, seeOther, type Visit } from './visit.ts';
 
 /** What this browser brings along. */

@@ -1,10 +1,14 @@
-// Opens the key ring of a store: makes the first key of a new one, and refuses keys that are not those the store needs.
+// Opens the key ring of a store, and changes which keys it counts: the first, a new one to seal with, one that ends.
 
+import { OperationalError } from '../../lib/errors.ts';
 import type { Clock } from '../../lib/time.ts';
 import type { Database, Reader } from '../../store/database.ts';
 import { MIGRATING_LOCK } from '../../store/migrate.ts';
-import type { JournalListener } from '../follow.ts';
-import { SECRETS_SUBJECT } from './change.ts';
+import type { Act } from '../audit-entry.ts';
+import type { JournalListener } from '../feed.ts';
+import { entriesOf } from '../queries.ts';
+import { recordRow } from '../record-row.ts';
+import type { Transaction } from '../transaction.ts';
 import {
   addSecretKey,
   isOwnPlace,
@@ -14,7 +18,7 @@ import {
   SecretKeysUnfit,
 } from './key-file.ts';
 import { type KeyOrders, KeyRing } from './key-ring.ts';
-import { type StoredSecretKey, storedSecretKeys } from './queries.ts';
+import { removeStoredKey, SECRET_KEYS, type StoredSecretKey, storedSecretKeys } from './queries.ts';
 
 /**
  * Opens the key ring. The first start on a store takes the last key there is, or makes one, and writes its id into the store. That row
@@ -84,4 +88,65 @@ export function ordersOf(stored: readonly StoredSecretKey[]): KeyOrders {
 export function ringListener(database: Reader, ring: KeyRing): JournalListener {
   const follow = async () => ring.use(ordersOf(await storedSecretKeys(database)));
   return { prefix: SECRETS_SUBJECT, load: follow, hear: follow };
+}
+
+/** The subject of entries about keys as a whole. It is the prefix of the subjects about one key. */
+const SECRETS_SUBJECT = 'secrets';
+/** What stands before a key's id in the subject of its entries. */
+export const SECRET_KEY_PREFIX = `${SECRETS_SUBJECT}_`;
+
+const RECORDED_KEYS = {
+  ...SECRET_KEYS,
+  subjectOf: ({ id }: StoredSecretKey) => SECRET_KEY_PREFIX + id,
+};
+
+function recordKey(
+  transaction: Transaction,
+  act: Act,
+  action: string,
+  after: StoredSecretKey,
+  before?: StoredSecretKey,
+): Promise<void> {
+  return recordRow(transaction, act, action, RECORDED_KEYS, { before, after });
+}
+
+/** Makes every node read its keys again, so that each knows `key` before any node uses it. */
+export function announceKey(transaction: Transaction, { actor, request_id }: Act, key: string): void {
+  transaction.record({
+    actor,
+    action: 'secrets.key_announced',
+    subject: SECRETS_SUBJECT,
+    request_id,
+    facts: { key },
+  });
+}
+
+/** Whether a store has only the key that it began with. That key has no entry until it gets a successor. */
+export async function isFirstUntold(
+  database: Pick<Transaction, 'query'>,
+  stored: readonly StoredSecretKey[],
+): Promise<boolean> {
+  const [first, second] = stored;
+  if (!first || second || first.removed_at !== null) return false;
+  return (await entriesOf(database, SECRET_KEY_PREFIX + first.id)).length === 0;
+}
+
+/** Makes `id` the key to seal with. */
+export async function useKey(transaction: Transaction, act: Act, id: string): Promise<void> {
+  const stored = await storedSecretKeys(transaction);
+  const [first, newest] = [stored[0]!, stored.at(-1)!];
+  if (await isFirstUntold(transaction, stored))
+    await recordKey(transaction, act, 'secrets.key_recorded', first);
+  // The key with the latest `created_at` is the current one, also if the clock went back.
+  const created_at = Math.max(transaction.now, newest.created_at + 1);
+  const row: StoredSecretKey = { id, created_at, removed_at: null };
+  transaction.insert(SECRET_KEYS, row);
+  await recordKey(transaction, act, 'secrets.key_used', row);
+}
+
+/** Marks a key as removed, under the given action. Throws `not_found` if the store counts no such key. */
+export async function dropKey(transaction: Transaction, act: Act, action: string, id: string): Promise<void> {
+  const row = await removeStoredKey(transaction, id);
+  if (!row) throw new OperationalError('not_found', `The store counts no key ${id}.`);
+  await recordKey(transaction, act, action, row, { ...row, removed_at: null });
 }

@@ -9,7 +9,7 @@ import { phrase } from '../../lib/phrases.ts';
 import { isEmailAddress } from '../../lib/text.ts';
 import type { Clock } from '../../lib/time.ts';
 import type { Directory } from '../../merchants/directory.ts';
-import { pictureOf } from '../../merchants/logo.ts';
+import { pictureOf } from '../../merchants/particulars.ts';
 import { findKey } from '../../merchants/queries.ts';
 import type { Offer } from '../../payments/methods/offer.ts';
 import { asOf, customerEmail, emailOf, type Payment } from '../../payments/payment.ts';

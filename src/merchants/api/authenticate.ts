@@ -4,7 +4,7 @@ import { OperationalError } from '../../lib/errors.ts';
 import type { Clock } from '../../lib/time.ts';
 import type { Database } from '../../store/database.ts';
 import { bearerOf } from '../../web/headers.ts';
-import type { Refuse } from '../../web/refused-keys.ts';
+import type { Refuse } from '../../web/rate-limit.ts';
 import { note } from '../../web/request-log.ts';
 import type { Directory } from '../directory.ts';
 import { lookUpCaller } from '../follow.ts';

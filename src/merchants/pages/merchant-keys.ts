@@ -1,8 +1,15 @@
 // The API keys of a merchant: another, one in the place of another, and one less, by administrators alone.
 
 import { formSecret, seedField } from '../../administrators/pages/form-secret.ts';
-import { choice, type Faults, field, literal, moment, said } from '../../administrators/pages/parts.ts';
-import { questionPage } from '../../administrators/pages/question-page.ts';
+import {
+  choice,
+  type Faults,
+  field,
+  literal,
+  moment,
+  questionPage,
+  said,
+} from '../../administrators/pages/parts.ts';
 import type { Outcome, Shown } from '../../administrators/pages/route.ts';
 import { OperationalError } from '../../lib/errors.ts';
 import { html } from '../../lib/html.ts';

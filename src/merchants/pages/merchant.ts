@@ -9,7 +9,6 @@ import { type Html, html } from '../../lib/html.ts';
 import { DAY_MS } from '../../lib/time.ts';
 import { type ActiveOrNot, MERCHANT_ACTS } from '../acts.ts';
 import { keysAtWork } from '../list-keys.ts';
-import { pictureOf } from '../logo.ts';
 import {
   changesOf,
   type MerchantLimits,
@@ -17,6 +16,7 @@ import {
   type StateChange,
   type StoredMerchant,
 } from '../merchant.ts';
+import { pictureOf } from '../particulars.ts';
 import { findMerchant } from '../queries.ts';
 import type { MerchantContext } from './context.ts';
 import { KEYS_OVER_SHOWN, keyList } from './merchant-key-parts.ts';

@@ -1,10 +1,19 @@
-// The form of registration: shows it, takes it, and shows the key that it comes to.
+// Registration at /register: one address for people, who are shown a form, and for programs, which send JSON.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { boundCookie, boundName, valueIn } from '../../lib/cookie.ts';
 import { derivedSecret, sha256Hex } from '../../lib/secrets.ts';
-import { holdsToken, isForm, isRandom, newRandom, tokenOf } from '../../web/pages/form.ts';
+import { described } from '../../web/endpoint.ts';
+import type { Description } from '../../web/openapi.ts';
+import { holdsToken, isBrowser, isForm, isRandom, newRandom, tokenOf } from '../../web/pages/form.ts';
+import type { FailureLog } from '../../web/pages/problem.ts';
 import { busyPage } from '../../web/pages/problem.ts';
-import { type Handler, type PageAnswer, type PageRoute, tooManyForms } from '../../web/pages/surface.ts';
+import {
+  type Handler,
+  type PageAnswer,
+  type PageRoute,
+  servePages,
+  tooManyForms,
+} from '../../web/pages/surface.ts';
 import { isInactive, isShownAgain, KEY_PREFIX } from '../merchant.ts';
 import { findRegistered, type KeyByMode, type Registered, registerMerchant } from '../register.ts';
 import {
@@ -13,18 +22,35 @@ import {
   type RegistrationFaults,
   registrationFaults,
 } from '../registration.ts';
-import { formFaults, type TypedRegistration, typedIn, wantedBy } from './form.ts';
-import { closedPage, type FormPage, registrationForm } from './form-page.ts';
-import { gonePage, keyPage } from './key-page.ts';
-import { type RegistrationSite, takePrograms } from './programs.ts';
-import type { RegistrationCounts } from './throttle.ts';
-import type { RegistrationVisit } from './visit.ts';
+import {
+  formFaults,
+  RegistrationCounts,
+  type RegistrationLimits,
+  type TypedRegistration,
+  typedIn,
+  wantedBy,
+} from './form.ts';
+import {
+  closedPage,
+  type FormPage,
+  gonePage,
+  keyPage,
+  type RegistrationVisit,
+  registrationForm,
+  registrationSite,
+} from './form-page.ts';
+import {
+  REGISTRATION_SURFACE,
+  type RegistrationSite,
+  registrationEndpoint,
+  takePrograms,
+} from './programs.ts';
 
 const NOTHING_TYPED: TypedRegistration = { business_name: '', email: '', website: '', invite: '' };
 
 type Outcome = { registered: Registered } | { faults: RegistrationFaults } | { waitMs: number };
 
-export class FormRoute implements PageRoute<'invite'> {
+class FormRoute implements PageRoute<'invite'> {
   readonly path = '';
   readonly #parts: RegistrationSite;
   readonly #counts: RegistrationCounts;
@@ -173,3 +199,29 @@ export function keysOf(secret: string, seed: string, wanted: Registration): KeyB
   const keyOf = (prefix: string) => derivedSecret(prefix, bits, `counterfoil registration ${said}`);
   return { live: keyOf(KEY_PREFIX.live), test: keyOf(KEY_PREFIX.test) };
 }
+
+export interface RegistrationSettings extends RegistrationSite, FailureLog {
+  timeZone: string;
+  limits: RegistrationLimits;
+}
+
+/** Registers the routes of registration on `app` under its prefix, which is `/register` below the path of the base URL. */
+export async function registration(app: FastifyInstance, settings: RegistrationSettings): Promise<void> {
+  const { clock, limits, baseUrl, timeZone } = settings;
+  servePages(app, {
+    ...settings,
+    site: registrationSite(`${baseUrl}/register`, timeZone),
+    routes: [new FormRoute(settings, new RegistrationCounts(limits, clock))],
+    isPage: (request, isRefusal) => isFormSent(request) || (!isRefusal && request.method !== 'POST'),
+  });
+}
+
+/** What the OpenAPI document says of /register. */
+export function registrationDescription(settings: RegistrationSettings): Description {
+  const counts = new RegistrationCounts(settings.limits, settings.clock);
+  return described(REGISTRATION_SURFACE, [registrationEndpoint(settings, counts)]);
+}
+
+/** Whether a browser sends a form. Other POSTs are answered as programs are. */
+const isFormSent = ({ method, headers }: FastifyRequest) =>
+  method === 'POST' && isForm(headers) && isBrowser(headers);

@@ -23,7 +23,7 @@ import {
   refuseIfClosed,
   registrationFaults,
 } from '../registration.ts';
-import type { RegistrationCounts } from './throttle.ts';
+import type { RegistrationCounts } from './form.ts';
 
 export interface RegistrationSite extends RegistrationParts {
   clock: Clock;

@@ -1,8 +1,8 @@
 // The history under /admin: entries by their numbers, the newest seal, and the newest checkpoint.
 import { z } from 'zod';
-import type { AdminParts } from '../../administrators/admin/parts.ts';
+import type { AdminParts } from '../../administrators/admin/authenticate.ts';
 import type { AuditEntry, Seal } from '../../journal/audit-entry.ts';
-import { statement } from '../../journal/checkpoint-statement.ts';
+import { statement } from '../../journal/checkpoint.ts';
 import { entriesAfter, newestSeal, sealHolding } from '../../journal/queries.ts';
 import { OperationalError } from '../../lib/errors.ts';
 import { quoted } from '../../lib/json.ts';

@@ -1,11 +1,24 @@
-// Checks that call others: the installation's own addresses, as customers and strangers would, and the mail server.
+// Checks that call others: the installation's own addresses, the hosts of PostgreSQL, and the mail server.
 import { basename } from 'node:path';
-import { inTime } from '../../lib/time.ts';
+import { counted } from '../../lib/counted.ts';
+import { inTime, SECOND_MS } from '../../lib/time.ts';
 import { VERSION } from '../../lib/version.ts';
 import { SmtpTransport } from '../../mail/smtp.ts';
+import { hostsOf } from '../../store/connection-string.ts';
+import { type HostState, hostStates, synchronousStandbys } from '../../store/host-states.ts';
 import { hasStarted } from '../../store/open.ts';
 import { mailServer } from '../settings/mail.ts';
-import { type Check, failed, notYet, ok, type Subject, skipped, type Verdict, warning } from './check.ts';
+import {
+  type Check,
+  failed,
+  intoStore,
+  notYet,
+  ok,
+  type Subject,
+  skipped,
+  type Verdict,
+  warning,
+} from './check.ts';
 import { fixOf, type Visited, visit } from './visit.ts';
 
 const FIX = 'start the service, and let the proxy and the names lead to it';
@@ -198,3 +211,69 @@ const mail: Check = {
 };
 
 export const MAIL_CHECKS: readonly Check[] = [mail];
+
+/** Timeout for the answers of all hosts together. */
+const ANSWER_MS = 3 * SECOND_MS;
+
+const database_hosts: Check = {
+  id: 'database_hosts',
+  about: 'Database hosts',
+  stage: 'later',
+  isRemote: true,
+  async look({ settings: { database_url }, deadlineMs }) {
+    if (database_url === null) return skipped('SQLite has no hosts');
+    if (hostsOf(database_url).length === 1) return skipped('database_url names one host');
+    return hostsVerdict(await hostStates(database_url, Math.min(deadlineMs, ANSWER_MS)));
+  },
+};
+
+function hostsVerdict(states: readonly HostState[]): Verdict {
+  const all = states.map(({ says }) => says).join('; ');
+  const has = (what: HostState['is']) => states.some(({ is }) => is === what);
+  if (!has('primary'))
+    return failed(
+      `No host that database_url names takes writes: ${all}`,
+      'start the primary, or promote the standby that has all it had',
+    );
+  const writable = countServers(states);
+  const fixes = [
+    ...(writable > 1 ? ['unless these are names of one server, stop all but the one that holds all'] : []),
+    ...(has('silent') ? ['start the one that does not answer, or take it out of database_url'] : []),
+    ...(has('behind')
+      ? ['stop the one on the older timeline and rebuild it as a standby, unless the promotion was a mistake']
+      : []),
+  ];
+  const told = writable > 1 ? `${writable} hosts take writes: ${all}` : all;
+  return fixes.length > 0 ? warning(told, fixes.join('; ')) : ok(told);
+}
+
+/** How many servers the primaries are: one that does not tell which it is counts as another. */
+function countServers(states: readonly HostState[]): number {
+  const servers = states.filter(({ is }) => is === 'primary').map(({ server }) => server);
+  return new Set(servers.map((server) => server ?? Symbol())).size;
+}
+
+const standbys: Check = {
+  id: 'standbys',
+  about: 'Standbys',
+  stage: 'later',
+  look: intoStore(async (database) => {
+    const seen = await synchronousStandbys(database);
+    if (!seen) return skipped('No commit waits for a standby');
+    const { wanted, connected } = seen;
+    if (connected === undefined)
+      return skipped(
+        'Commits wait for a standby, and the server does not tell this account which are connected',
+        'grant it pg_read_all_stats',
+      );
+    const told = `Commits wait for ${counted(wanted, 'standby', 'standbys')}, and ${connected || 'none'} ${connected > 1 ? 'are' : 'is'} connected`;
+    if (connected >= wanted) return ok(told);
+    return warning(
+      `${told}: each write waits until enough are, and is answered 503`,
+      "make sure that no standby was promoted in this one's place: if one was, stop this one. Only then start the standby. " +
+        "To go on without is the last resort, and only where none was promoted: alter system set synchronous_standby_names = '', then select pg_reload_conf()",
+    );
+  }),
+};
+
+export const HOST_CHECKS: readonly Check[] = [database_hosts, standbys];

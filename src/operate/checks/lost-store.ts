@@ -2,8 +2,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkpointFiles } from '../../journal/checkpoint.ts';
-import { KNOWN_SEAL_FILE, knownSeal } from '../../journal/known-seal.ts';
-import { type OtherHistory, otherHistory } from '../../journal/other-history.ts';
+import { KNOWN_SEAL_FILE, knownSeal, type OtherHistory, otherHistory } from '../../journal/known-seal.ts';
 import { counted } from '../../lib/counted.ts';
 import { momentsIn } from '../../lib/moments.ts';
 import { isRestoreUnfinished, SQLITE_FILE, sqliteHolder } from '../../store/open.ts';
@@ -21,7 +20,7 @@ import { newestSealIn } from './store-checks.ts';
 type Settings = Pick<InstallationSettings, 'storage' | 'database_url'>;
 
 /** Whether a history was signed from this storage directory, or a node with it has served. */
-export const isVouched = (storage: string) => isSigned(storage) || knownSeal(storage) !== undefined;
+const isVouched = (storage: string) => isSigned(storage) || knownSeal(storage) !== undefined;
 
 const isSigned = (storage: string) =>
   (statSync(checkpointFiles(storage).file, { throwIfNoEntry: false })?.size ?? 0) > 0;

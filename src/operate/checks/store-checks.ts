@@ -3,7 +3,7 @@ import { countPasskeys, listAdministrators } from '../../administrators/queries.
 import { lastVerification } from '../../journal/background-verification.ts';
 import { CheckpointLookup } from '../../journal/checkpoint-lookup.ts';
 import { signingKeyFault } from '../../journal/checkpoint-signer.ts';
-import { otherHistory } from '../../journal/other-history.ts';
+import { otherHistory } from '../../journal/known-seal.ts';
 import { newestSeal, unlessEmpty } from '../../journal/queries.ts';
 import { withKnown } from '../../journal/row-fault.ts';
 import { counted } from '../../lib/counted.ts';

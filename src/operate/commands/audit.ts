@@ -6,8 +6,7 @@ import { basename, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { checkpointFiles, readCheckpoints } from '../../journal/checkpoint.ts';
 import { exportHistory, markCheckpoints, NoSuchEntry } from '../../journal/export.ts';
-import { KNOWN_SEAL_FILE } from '../../journal/known-seal.ts';
-import { type OtherHistory, otherHistory } from '../../journal/other-history.ts';
+import { KNOWN_SEAL_FILE, type OtherHistory, otherHistory } from '../../journal/known-seal.ts';
 import type { RowFault } from '../../journal/row-fault.ts';
 import { acknowledgeFaults } from '../../journal/row-fault.ts';
 import { HistoryBroken, verifyHistory } from '../../journal/verify.ts';
@@ -22,7 +21,6 @@ import { type Configuration, configurationFile, readConfiguration } from '../con
 import { parseEntry } from './arguments.ts';
 import { auditVerifyCommand } from './audit-verify.ts';
 import { freshFolder } from './backup-folder.ts';
-import { writeFile, writeOut } from './output.ts';
 import {
   configured,
   lendStore,
@@ -33,7 +31,7 @@ import {
   withDatabase,
   withStore,
 } from './store.ts';
-import { Failure, print, shownPath, withProgressBar } from './terminal.ts';
+import { Failure, print, shownPath, withProgressBar, writeFile, writeOut } from './terminal.ts';
 import { CONFIG_OPTION, JSON_NEEDS_OUTPUT, newCommand, UsageError } from './usage.ts';
 
 interface ExportCommandOptions extends StoreOptions {

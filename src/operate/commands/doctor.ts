@@ -21,7 +21,7 @@ import {
   skipped,
   type Verdict,
 } from '../checks/check.ts';
-import { advice, type Finding, Inspector, sentence, tally } from '../checks/inspector.ts';
+import { advice, type Finding, Inspector, sentence, tally } from '../checks/checks.ts';
 import { misplacedFiles } from '../checks/lost-store.ts';
 import { type Configuration, configurationFile, installationOf, readConfiguration } from '../config.ts';
 import { environment } from '../environment.ts';

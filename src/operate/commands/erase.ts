@@ -15,7 +15,7 @@ import { erasePayment, findByEmail } from '../../payments/erase.ts';
 import { eraseLinesOf, eraseRulesOf } from '../../statements/erase.ts';
 import { type Database, DatabaseError } from '../../store/database.ts';
 import { holdStore, SQLITE_FILE } from '../../store/open.ts';
-import { dropTraces, overwriteDeleted } from '../../store/traces.ts';
+import { dropTraces, overwriteDeleted } from '../../store/sqlite-copy.ts';
 import { type Configuration, configurationFile, readConfiguration } from '../config.ts';
 import { parseEmail, parseId } from './arguments.ts';
 import { openFenced, requireSchema, requireStore, type StoreOptions } from './store.ts';

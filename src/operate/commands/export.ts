@@ -12,9 +12,8 @@ import { exportPayments } from '../../review/export.ts';
 import { EXPORT_FORMATS, type ExportFormat, SEPARATOR_NAMES, type Separator } from '../../web/row-writer.ts';
 import type { Configuration } from '../config.ts';
 import { parseId } from './arguments.ts';
-import { writeFile, writeOut } from './output.ts';
 import { configured, type StoreOptions, withDatabase } from './store.ts';
-import { shownPath, withProgressBar } from './terminal.ts';
+import { shownPath, withProgressBar, writeFile, writeOut } from './terminal.ts';
 import { CONFIG_OPTION, JSON_NEEDS_OUTPUT, newCommand, UsageError } from './usage.ts';
 
 interface ExportOptions extends StoreOptions {

@@ -19,8 +19,7 @@ import { type Configuration, configurationFile, readConfiguration } from '../con
 import { environment } from '../environment.ts';
 import { parseExpiry } from './arguments.ts';
 import { addKeyToFile, UNFINISHED } from './key-file.ts';
-import { revoke, rotate } from './keys-existing.ts';
-import { list } from './keys-list.ts';
+import { list, revoke, rotate } from './keys-existing.ts';
 import { loadDirectory, merchantNamed, nearestMerchant, noSuchMerchant } from './merchant-names.ts';
 import { lendStore, OPERATOR, onStore, type Store, type StoreOptions, storeIsThere } from './store.ts';
 import { canAsk, Failure, print, saysYes, shownPath } from './terminal.ts';

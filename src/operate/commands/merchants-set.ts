@@ -1,7 +1,7 @@
 // counterfoil merchants set: what a merchant of the store says of itself on receipts and in letters, and which letters it wants.
 import { readFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError } from 'commander';
-import { logoFrom } from '../../merchants/logo.ts';
+import { logoFrom } from '../../merchants/particulars.ts';
 import { setParticulars } from '../../merchants/set-particulars.ts';
 import { merchantSchema } from '../settings/merchants.ts';
 import { existingMerchant, loadDirectory } from './merchant-names.ts';

@@ -1,10 +1,15 @@
 // counterfoil secrets rotate, list and remove: puts a new key for secrets in the place of another while servers run.
 import { setTimeout as delay } from 'node:timers/promises';
 import { Argument, Command } from 'commander';
-import { announceKey, dropKey, useKey } from '../../journal/keys/change.ts';
-import { keyLine, newSecretKey } from '../../journal/keys/key.ts';
-import { addSecretKey, isOwnPlace, keyPlaceName, readSecretKeys } from '../../journal/keys/key-file.ts';
-import { lockKeys, ordersOf, ringOf } from '../../journal/keys/open-ring.ts';
+import {
+  addSecretKey,
+  isOwnPlace,
+  keyLine,
+  keyPlaceName,
+  newSecretKey,
+  readSecretKeys,
+} from '../../journal/keys/key-file.ts';
+import { announceKey, dropKey, lockKeys, ordersOf, ringOf, useKey } from '../../journal/keys/open-ring.ts';
 import { storedSecretKeys } from '../../journal/keys/queries.ts';
 import { counted } from '../../lib/counted.ts';
 import { SECOND_MS, timestampOrNull } from '../../lib/time.ts';

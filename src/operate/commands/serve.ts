@@ -9,10 +9,9 @@ import { CHECKS } from '../checks/checks.ts';
 import { type Configuration, configurationFile, installationOf, readConfiguration } from '../config.ts';
 import { environment } from '../environment.ts';
 import type { Service } from '../main.ts';
-import { readyLine, setUpLink } from './banner.ts';
 import { controllingTerminal, terminalLog } from './terminal.ts';
 import { CONFIG_OPTION } from './usage.ts';
-import { welcome } from './welcome.ts';
+import { readyLine, setUpLink, welcome } from './welcome.ts';
 
 /**
  * A stop that takes longer is given up, before supervisors lose patience. Later than the last answer (`http/listener.ts`), and with

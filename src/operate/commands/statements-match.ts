@@ -11,8 +11,7 @@ import { type BankLine, mayMatch, unkeptLine } from '../../statements/matching/l
 import { openLines, proposeBeside } from '../../statements/matching/open-lines.ts';
 import type { LineProposals } from '../../statements/matching/propose.ts';
 import { readingOptions } from '../../statements/remembered.ts';
-import { type CsvFlags, csvOptions } from './statements-csv.ts';
-import { readFile } from './statements-import.ts';
+import { type CsvFlags, csvOptions, readFile } from './statements-import.ts';
 import { type StoreOptions, withStore } from './store.ts';
 import { columns } from './terminal.ts';
 

@@ -5,8 +5,15 @@ import { gapFaults } from '../../statements/gap.ts';
 import { faultLine } from '../../statements/import-file.ts';
 import { undoImport } from '../../statements/undo.ts';
 import { addText } from './arguments.ts';
-import { type CsvFlags, csvFlags, csvOptions, seenText } from './statements-csv.ts';
-import { importFiles, readFile, statementText } from './statements-import.ts';
+import {
+  type CsvFlags,
+  csvFlags,
+  csvOptions,
+  importFiles,
+  readFile,
+  seenText,
+  statementText,
+} from './statements-import.ts';
 import { matchFiles } from './statements-match.ts';
 import { OPERATOR, onStore, type Store } from './store.ts';
 import { CONFIG_OPTION, JSON_OPTION, newCommand } from './usage.ts';

@@ -1,8 +1,8 @@
 // The metrics of one node, for Prometheus: events are counted as they happen, states are read at each scrape.
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { LastVerification } from '../../journal/background-verification.ts';
+import type { CheckpointRounds } from '../../journal/checkpoint-signer.ts';
 import type { Journal } from '../../journal/journal.ts';
-import type { CheckpointRounds } from '../../journal/sign-checkpoints.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { Clock } from '../../lib/time.ts';
 import { countLetters } from '../../mail/queries.ts';

@@ -3,14 +3,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { FILE_BYTES_MAXIMUM } from '#bank-statements';
 import { hasToken } from '../../administrators/pages/cookies.ts';
-import { filledPath } from '../../administrators/pages/draft.ts';
 import { consoleAssets } from '../../administrators/pages/frame.ts';
 import { guarded } from '../../administrators/pages/guard.ts';
 import * as problem from '../../administrators/pages/problem.ts';
 import { type ConsoleParts, page, type Route } from '../../administrators/pages/route.ts';
 import { setUpForm, showSetUp, takeSetUp } from '../../administrators/pages/set-up.ts';
 import { factorIn, showSignIn, takeSignIn, timeOfDay, tooMany } from '../../administrators/pages/sign-in.ts';
-import { askToSignIn, carriedIn, signInPage } from '../../administrators/pages/sign-in-page.ts';
+import { askToSignIn, carriedIn, filledPath, signInPage } from '../../administrators/pages/sign-in-page.ts';
 import { deviceOf } from '../../administrators/pages/signed-in.ts';
 import {
   type ConsolePlace,
@@ -26,9 +25,8 @@ import { OperationalError } from '../../lib/errors.ts';
 import { phrase } from '../../lib/phrases.ts';
 import { type Clock, MINUTE_MS, SECOND_MS } from '../../lib/time.ts';
 import { serveAssets } from '../../web/pages/assets.ts';
-import { type FailureLog, showFailures } from '../../web/pages/failure.ts';
-import { readFilesForms } from '../../web/pages/files-form.ts';
-import { formOf, isSameOrigin, readForms } from '../../web/pages/form.ts';
+import { formOf, isSameOrigin, readFilesForms, readForms } from '../../web/pages/form.ts';
+import { type FailureLog, showFailures } from '../../web/pages/problem.ts';
 import { note } from '../../web/request-log.ts';
 import { fromNetwork, Throttle } from '../../web/throttle.ts';
 

@@ -2,7 +2,7 @@
 import type { Context } from '../../administrators/pages/route.ts';
 import type { BackgroundVerification } from '../../journal/background-verification.ts';
 import type { CheckpointLookup } from '../../journal/checkpoint-lookup.ts';
-import type { Inspector } from '../checks/inspector.ts';
+import type { Inspector } from '../checks/checks.ts';
 
 export interface InstallationParts {
   /** The private directory, where checkpoints and the public key lie. */

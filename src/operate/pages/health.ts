@@ -7,7 +7,7 @@ import { phrase } from '../../lib/phrases.ts';
 import { type IconName, icon } from '../../web/markup/icons.ts';
 import { type Column, records } from '../../web/markup/table.ts';
 import type { CheckOutcome } from '../checks/check.ts';
-import { advice, type Finding, sentence, tally } from '../checks/inspector.ts';
+import { advice, type Finding, sentence, tally } from '../checks/checks.ts';
 import type { InstallationContext } from './context.ts';
 
 /** What an outcome looks like: the stamp of a status that means as much. */

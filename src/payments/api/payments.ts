@@ -20,7 +20,7 @@ import {
 import { listSchema, listText, pageOf } from '../../web/list.ts';
 import { note } from '../../web/request-log.ts';
 import { createPayment } from '../create.ts';
-import { changesBehind, changesFrom, listChanged } from '../events/changed.ts';
+import { changesBehind, changesFrom, listChanged } from '../events/list.ts';
 import type { PaymentTerms } from '../pay-by.ts';
 import { isPaymentId, STATUSES, type Status } from '../payment.ts';
 import { paymentSchema, presentPayment } from '../present.ts';

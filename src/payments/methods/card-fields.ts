@@ -1,7 +1,6 @@
 // What is read of a card: a published test number's brand and last four digits, and of its expiry date nothing.
 import { asciiDigits } from '../../lib/text.ts';
 import { DAY_MS } from '../../lib/time.ts';
-import type { Kept, Reading } from './reading.ts';
 
 /** The test numbers, each with what becomes of it. */
 export const TEST_CARDS = {
@@ -48,3 +47,20 @@ export function parseCardExpiry(text: string, now: number): Reading {
   // It serves to the end of its month, wherever on earth that is latest.
   return Date.UTC(year, month, 1) + DAY_MS / 2 <= now ? { fault: 'past' } : { kept: null };
 }
+
+/** What is kept of a field: text, or for a card its brand and last four digits. */
+export type Kept = string | { brand: string; last4: string };
+
+/** What a field's text comes to. A fault is named as checkout's messages name it: `error.<field>.<fault>`. */
+export type Reading = { kept: Kept | null } | { fault: FieldFault };
+export type FieldFault =
+  | 'empty'
+  | 'long'
+  | 'form'
+  | 'text'
+  | 'card'
+  | 'unknown'
+  | 'refused'
+  | 'expired'
+  | 'month'
+  | 'past';

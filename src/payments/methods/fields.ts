@@ -2,8 +2,8 @@
 
 import { holdsCardNumber } from '../../lib/card-number.ts';
 import { asciiDigits, isEmailAddress, textFault, trimmedText } from '../../lib/text.ts';
+import type { FieldFault, Reading } from './card-fields.ts';
 import { parseCardExpiry, parseCardNumber } from './card-fields.ts';
-import type { FieldFault, Reading } from './reading.ts';
 import { compactAccount, isBankAccountNumber, isIban, looksLikeIban } from './transfer/payer-account.ts';
 
 export interface Field {

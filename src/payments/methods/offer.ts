@@ -1,6 +1,8 @@
 // Which ways to pay a payment's customer is offered: those configured that fit it, narrowed to its merchant's.
-import { bankTransfer } from './bank-transfer.ts';
+
+import type { FieldUse } from './fields.ts';
 import type { Instructions, Method, MethodSettings, MethodType, Payable } from './method.ts';
+import { transferReference } from './transfer/quick-pay.ts';
 
 const MAKERS: Record<MethodType, (settings: MethodSettings) => Method> = {
   bank_transfer: bankTransfer,
@@ -105,5 +107,27 @@ function details({ id, name }: { id: string; name: string | null }): Method {
     ],
     fits: () => true,
     instructions: () => null,
+  };
+}
+
+/** What a customer is asked who says that they sent a transfer. */
+export const TRANSFER_FIELDS: readonly FieldUse[] = [
+  { name: 'payer-email', required: true },
+  { name: 'transfer-name', required: false },
+  { name: 'transfer-iban', required: false },
+];
+
+function bankTransfer({ id, name, accounts }: MethodSettings): Method {
+  const accountIn = (currency: string) => accounts.find((account) => account.currency === currency);
+  return {
+    id,
+    type: 'bank_transfer',
+    name,
+    fields: TRANSFER_FIELDS,
+    fits: ({ currency }) => accountIn(currency) !== undefined,
+    instructions: (payment) => {
+      const account = accountIn(payment.currency)!;
+      return { kind: 'transfer', account, reference: transferReference(account, payment) };
+    },
   };
 }

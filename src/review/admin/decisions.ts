@@ -1,6 +1,6 @@
 // Approving, rejecting and recording money under /admin: the same acts as the console's, on the same terms.
 import type { FastifyReply } from 'fastify';
-import type { AdminParts } from '../../administrators/admin/parts.ts';
+import type { AdminParts } from '../../administrators/admin/authenticate.ts';
 import type { Work } from '../../journal/transaction.ts';
 import { type ErrorDetails, validationFailed } from '../../lib/errors.ts';
 import { saysNothing } from '../../lib/faults.ts';

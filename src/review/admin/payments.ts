@@ -1,5 +1,5 @@
 // Payments of all merchants under /admin: the queue and other lists, and one payment with everything known about it.
-import type { AdminParts } from '../../administrators/admin/parts.ts';
+import type { AdminParts } from '../../administrators/admin/authenticate.ts';
 import { isPaymentId, type Payment, STATUSES, type Status } from '../../payments/payment.ts';
 import { findPayment } from '../../payments/queries.ts';
 import { paymentNotFound } from '../../payments/transition.ts';

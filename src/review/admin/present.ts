@@ -1,6 +1,6 @@
 // A payment as administrators see it, and the schemas that promise so.
 import { z } from 'zod';
-import type { AdminParts } from '../../administrators/admin/parts.ts';
+import type { AdminParts } from '../../administrators/admin/authenticate.ts';
 import { barredAmong, namesOf } from '../../administrators/queries.ts';
 import { formatAmount } from '../../lib/money.ts';
 import { formatTimestamp } from '../../lib/time.ts';

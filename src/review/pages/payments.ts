@@ -1,12 +1,23 @@
 // The payments of all merchants, newest first: searched, filtered, and a page at a time.
-import { emptyState, hasFaults, moment, said } from '../../administrators/pages/parts.ts';
+
+import {
+  askedOf,
+  dayFields,
+  daysAsked,
+  filterBar,
+  filterChoice,
+  findField,
+  type SelectChoices,
+} from '../../administrators/pages/filters.ts';
+import { emptyState, type Faults, hasFaults, moment, said } from '../../administrators/pages/parts.ts';
 import type { Outcome } from '../../administrators/pages/route.ts';
 import { OperationalError } from '../../lib/errors.ts';
 import { type Html, html } from '../../lib/html.ts';
 import { phrase } from '../../lib/phrases.ts';
 import { dateIn } from '../../lib/time.ts';
 import type { Directory } from '../../merchants/directory.ts';
-import { isPaymentId, type Payment } from '../../payments/payment.ts';
+import { merchantAsked, merchantFilter } from '../../merchants/pages/merchant-filter.ts';
+import { isPaymentId, type Payment, STATUSES, type Status } from '../../payments/payment.ts';
 import { pager, records } from '../../web/markup/table.ts';
 import {
   EXPORT_TYPES,
@@ -16,13 +27,13 @@ import {
   separatorOf,
 } from '../../web/row-writer.ts';
 import { exportStream } from '../export.ts';
+import { meaningOf } from '../meaning.ts';
 import { type SearchFilter, searchPayments } from '../queries.ts';
 import type { ReviewContext } from './context.ts';
 import { doneNotice } from './done.ts';
-import { carriedFrom } from './list-place.ts';
+import { carriedFrom, PAYMENT_FILTERS } from './list-place.ts';
 import { addressOfPayment, statusStamp } from './panel.ts';
 import { customerName } from './particulars.ts';
-import { type PaymentSearch, paymentSearchForm, paymentSearchOf } from './payment-search.ts';
 
 const PAGE = 50;
 /** How many pages back the way is kept in the address; further back the browser's own way leads, or the newest. */
@@ -155,4 +166,62 @@ function factsOf(filter: SearchFilter, directory: Directory): Record<string, str
   ).find((name) => filter[name] !== undefined);
   const merchant = merchant_id === undefined ? null : (directory.merchant(merchant_id)?.id ?? 'unknown');
   return { status, merchant, mode, from, to, searched: searched ?? null };
+}
+
+type Parameter = (typeof PAYMENT_FILTERS)[number];
+/** Maximum length of a search. */
+const TEXT_MAXIMUM = 508;
+
+const STATUS_NAMES: Readonly<Record<Status, string>> = {
+  pending: phrase('Waiting for the customer'),
+  requires_review: phrase('To review'),
+  approved: phrase('Approved'),
+  rejected: phrase('Rejected'),
+  cancelled: phrase('Cancelled or expired'),
+};
+const MODES = { live: phrase('Live'), test: phrase('Test') } as const;
+
+interface PaymentSearch {
+  /** What narrows, as parameters of an address. */
+  asked: Partial<Record<Parameter, string>>;
+  filter: SearchFilter;
+  faults: Faults;
+}
+
+/** Reads a search out of an address. What is wrong with it is among `faults`, and narrows nothing. */
+async function paymentSearchOf({
+  query,
+  database,
+  directory,
+  timeZone,
+  say,
+}: Pick<ReviewContext, 'query' | 'database' | 'directory' | 'timeZone' | 'say'>): Promise<PaymentSearch> {
+  const asked = askedOf(query, PAYMENT_FILTERS, TEXT_MAXIMUM);
+  const faults: Record<string, string> = {};
+  const merchant = merchantAsked(say, directory, asked.merchant);
+  if (merchant.fault !== undefined) faults.merchant = merchant.fault;
+  const filter: SearchFilter = {
+    status: STATUSES.find((one) => one === asked.status),
+    merchant_id: merchant.id,
+    mode: asked.mode === 'live' || asked.mode === 'test' ? asked.mode : undefined,
+    ...daysAsked(say, asked, timeZone, faults),
+  };
+  if (asked.status !== undefined && filter.status === undefined)
+    faults.status = say`Status must be one of the list`;
+  if (asked.mode !== undefined && filter.mode === undefined) faults.mode = say`Mode must be live or test`;
+  if (asked.q === undefined) return { asked, filter, faults };
+  return { asked, filter: { ...filter, ...(await meaningOf(database, asked.q)) }, faults };
+}
+
+/** The search and the filters as a form whose answer is an address that can be kept. */
+function paymentSearchForm(context: ReviewContext, { asked, faults }: PaymentSearch): Html {
+  const { say } = context;
+  const statuses = STATUSES.map((status) => [status, say.of(STATUS_NAMES[status])] as const);
+  const modes = Object.entries(MODES).map(([mode, text]) => [mode, say.of(text)] as const);
+  const choice = (name: 'status' | 'mode', label: string, choices: SelectChoices) =>
+    filterChoice(say, name, label, choices, asked[name], faults[name]);
+  const fields = html`${findField(context, asked.q)}${choice('status', say`Status`, statuses)}
+${merchantFilter(say, context.directory, asked.merchant, faults.merchant)}
+${choice('mode', say`Mode`, modes)}${dayFields(asked, faults, say)}`;
+  return filterBar(context, '/payments', asked, { fields, button: say`Apply`, label: say`Search` });
 }

@@ -3,8 +3,8 @@ import { form, page, type Route, withParts } from '../../administrators/pages/ro
 import { EXPORT_FORMATS } from '../../web/row-writer.ts';
 import type { ReviewContext, ReviewParts } from './context.ts';
 import { decide, question } from './decision.ts';
+import { toNext } from './done.ts';
 import { homePage } from './home.ts';
-import { toNext } from './next.ts';
 import { claimOrRelease, paymentPage, takeNote } from './payment.ts';
 import { download, paymentsPage } from './payments.ts';
 import { newInQueue, queuePage } from './queue.ts';

@@ -1,8 +1,8 @@
 // Importing bank statements under /admin: a file is taken, the status of a long import can be asked, and an import is undone.
 import { z } from 'zod';
 import { ENCODINGS, FILE_BYTES_MAXIMUM, type PartialLayout, parseChoices } from '#bank-statements';
+import type { AdminParts } from '../../administrators/admin/authenticate.ts';
 import { administratorActOf } from '../../administrators/admin/authenticate.ts';
-import type { AdminParts } from '../../administrators/admin/parts.ts';
 import { requireStanding } from '../../administrators/standing.ts';
 import type { Act } from '../../journal/audit-entry.ts';
 import { OperationalError, validationFailed } from '../../lib/errors.ts';
@@ -21,13 +21,15 @@ import { prefersAsync } from '../../web/headers.ts';
 import type { QueryReader } from '../../web/list.ts';
 import { doubtsOf } from '../import-file.ts';
 import {
+  endedAtOnce,
+  type How,
   IMPORT_ID_PREFIX,
   IMPORT_STATES,
   type ImportStatus,
   importStatus,
+  importWhatWasRead,
   ToldImport,
 } from '../import-status.ts';
-import { endedAtOnce, type How, importWhatWasRead } from '../import-upload.ts';
 import { readBeside } from '../read-beside.ts';
 import { readingOptions } from '../remembered.ts';
 import { undoImport } from '../undo.ts';

@@ -1,6 +1,6 @@
 // Bank statements under /admin: what was imported is listed with what became of each line.
 import { z } from 'zod';
-import type { AdminParts } from '../../administrators/admin/parts.ts';
+import type { AdminParts } from '../../administrators/admin/authenticate.ts';
 import { formatAmount } from '../../lib/money.ts';
 import { dayBounds, formatTimestamp } from '../../lib/time.ts';
 import {

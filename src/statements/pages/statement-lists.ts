@@ -12,7 +12,7 @@ import type { Proposal } from '../matching/judge-line.ts';
 import { type BankLine, bankLine } from '../matching/line-evidence.ts';
 import { SEARCHED_MAXIMUM, searchLines } from '../matching/line-search.ts';
 import { certainPairs, OPEN_MAXIMUM, openLines } from '../matching/open-lines.ts';
-import { pastedLines } from '../pasted-queries.ts';
+import { pastedLines } from '../rule-queries.ts';
 import type { StatementContext } from './context.ts';
 
 export const STATEMENTS_PATH = '/statements';

@@ -7,7 +7,7 @@ import { pathOf } from '../../lib/web-address.ts';
 import { API_HEADERS } from '../headers.ts';
 import { docsStylesheet } from '../markup/assets.ts';
 import { Languages } from '../markup/languages.ts';
-import type { FailureLog } from '../pages/failure.ts';
+import type { FailureLog } from '../pages/problem.ts';
 import { type PageRoute, type SentPage, servePages } from '../pages/surface.ts';
 import { type PageSite, pageVisitOf } from '../pages/visit.ts';
 import type { Page, Served } from './book.ts';

@@ -1,9 +1,15 @@
 // Says in the visitor's language why something cannot be shown or done, and where to go on.
+
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { OperationalError } from '../../lib/errors.ts';
 import { type Html, html } from '../../lib/html.ts';
+import type { Logger } from '../../lib/log.ts';
 import { MINUTE_MS } from '../../lib/time.ts';
+import { asOperationalError, type Defect, noteError } from '../errors.ts';
 import { type FormFault, summaryOfFaults } from '../markup/field.ts';
 import type { Key, Words } from '../markup/languages.ts';
 import { facts } from '../markup/parts.ts';
+import { note } from '../request-log.ts';
 import { framedPage } from './framed-page.ts';
 import type { PageVisit } from './visit.ts';
 
@@ -58,3 +64,33 @@ export function failedPage(visit: PageVisit): string {
 /** The summary of a form's faults in the visitor's language. */
 export const faultSummary = (words: Words, faults: readonly FormFault[]): Html | null =>
   summaryOfFaults(words.html('error.heading', { count: faults.length }), faults);
+
+export interface FailureLog {
+  log: Logger;
+  defect: Defect;
+}
+
+/** `isPage`: whether such a request is answered with a page. Others are answered as programs are. */
+export function showFailures(
+  app: FastifyInstance,
+  { log, defect }: FailureLog,
+  isPage: (request: FastifyRequest, isRefusal: boolean) => boolean,
+  show: (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    status: number,
+    refusal: OperationalError | undefined,
+  ) => FastifyReply | Promise<FastifyReply>,
+): void {
+  app.setErrorHandler((error, request, reply) => {
+    const known = asOperationalError(error);
+    const refusal = known && known.status < 500 ? known : undefined;
+    if (!isPage(request, refusal !== undefined)) throw error;
+    if (known) noteError(request, known);
+    else note(request, { code: 'internal_error' });
+    if (!known) defect(error, request.id);
+    else if (!refusal) log.warn({ request_id: request.id }, known.message);
+    if (known?.retryAfterS !== undefined) reply.header('retry-after', String(known.retryAfterS));
+    return show(request, reply, known?.status ?? 500, refusal);
+  });
+}

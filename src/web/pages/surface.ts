@@ -9,9 +9,8 @@ import { themeCookie } from '../markup/theme.ts';
 import { type Noted, note, noteFields } from '../request-log.ts';
 import { wholeSeconds } from '../throttle.ts';
 import { serveAssets } from './assets.ts';
-import { type FailureLog, showFailures } from './failure.ts';
 import { formOf, isSameOrigin, readForms } from './form.ts';
-import { failedPage, failureFacts, refusedPage } from './problem.ts';
+import { type FailureLog, failedPage, failureFacts, refusedPage, showFailures } from './problem.ts';
 import { type PageSite, type PageVisit, pageVisitOf } from './visit.ts';
 
 interface Sent {

@@ -1,7 +1,7 @@
 // Webhook endpoints of all merchants under /admin: how each stands, its deliveries, and what administrators do about them.
 import { z } from 'zod';
 import { actEndpoints } from '../../administrators/admin/act-endpoints.ts';
-import type { AdminParts } from '../../administrators/admin/parts.ts';
+import type { AdminParts } from '../../administrators/admin/authenticate.ts';
 import { OperationalError } from '../../lib/errors.ts';
 import type { Reader } from '../../store/database.ts';
 import {

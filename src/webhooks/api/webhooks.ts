@@ -23,12 +23,12 @@ import {
   rotateSecret,
 } from '../change.ts';
 import type { Sending } from '../deliver.ts';
+import { sendTestEvent } from '../deliver.ts';
 import { ENDPOINTS_MAXIMUM, type Endpoint, isEndpointId } from '../endpoint.ts';
 import { testThrottle } from '../limits.ts';
 import { endpointSchema, presentEndpoint } from '../present.ts';
 import { findEndpoint, findQueue, listEndpoints, queuesOf } from '../queries.ts';
 import { openSecret } from '../secret.ts';
-import { sendTestEvent } from '../test-event.ts';
 
 const secret = z
   .string()

@@ -5,9 +5,8 @@ import { form, page, type Route, withParts } from '../../administrators/pages/ro
 import { html } from '../../lib/html.ts';
 import { ENDPOINT_ACTS } from '../acts.ts';
 import type { Endpoint } from '../endpoint.ts';
-import type { WebhookContext, WebhookParts } from './context.ts';
-import { deliveryPage, resendOne } from './delivery.ts';
-import { endpointNamed, endpointPage, WEBHOOKS, webhooksPage } from './webhooks.ts';
+import type { WebhookContext, WebhookParts } from './webhooks.ts';
+import { deliveryPage, endpointNamed, endpointPage, resendOne, WEBHOOKS, webhooksPage } from './webhooks.ts';
 
 const ENDPOINT = `${WEBHOOKS}/:endpoint_id`;
 const DELIVERY = `${ENDPOINT}/deliveries/:delivery_id`;

@@ -1,28 +1,38 @@
 // Webhook endpoints of all merchants, and one of them: whether its server answers, what was sent, and what came of it.
+
+import { may } from '../../administrators/administrator.ts';
 import { actLinks } from '../../administrators/pages/act-pages.ts';
 import { askedOf, filterBar, filterChoice } from '../../administrators/pages/filters.ts';
 import { emptyState, literal, moment, notice, rows, said } from '../../administrators/pages/parts.ts';
-import type { Outcome, Shown } from '../../administrators/pages/route.ts';
+import type { Context, Outcome, Shown } from '../../administrators/pages/route.ts';
 import { OperationalError } from '../../lib/errors.ts';
 import { type Html, html } from '../../lib/html.ts';
 import { phrase } from '../../lib/phrases.ts';
 import { DAY_MS } from '../../lib/time.ts';
+import type { Directory } from '../../merchants/directory.ts';
 import { MODE_NAMES } from '../../merchants/pages/merchant-key-parts.ts';
+import { addressOfPayment } from '../../review/pages/panel.ts';
 import { pager, records } from '../../web/markup/table.ts';
 import { ENDPOINT_ACTS } from '../acts.ts';
-import { DELIVERIES_KEPT_MS, DELIVERY_STATUSES, type Delivery, type DeliveryStatus } from '../delivery.ts';
-import { listDeliveries } from '../delivery-queries.ts';
+import {
+  type AttemptMade,
+  DELIVERIES_KEPT_MS,
+  DELIVERY_STATUSES,
+  type Delivery,
+  type DeliveryStatus,
+} from '../delivery.ts';
+import { attemptsOf, findDelivery, listDeliveries } from '../delivery-queries.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { presentEndpoint } from '../present.ts';
 import { findEndpoint, findQueue, listEndpoints, queuesOf } from '../queries.ts';
-import type { WebhookContext } from './context.ts';
+import { resendDelivery } from '../resend.ts';
 
 export const WEBHOOKS = '/webhooks';
 const ENDPOINTS_SHOWN = 50;
 const DELIVERIES_SHOWN = 50;
 const ID_MAXIMUM = 100;
 
-export const DELIVERY_NAMES: Record<DeliveryStatus, string> = {
+const DELIVERY_NAMES: Record<DeliveryStatus, string> = {
   pending: phrase('Not tried yet'),
   retrying: phrase('Will be tried again'),
   delivered: phrase('Delivered'),
@@ -95,7 +105,7 @@ ${pager(
 const merchantName = ({ directory }: WebhookContext, id: string): Html =>
   said(directory.merchant(id)?.name ?? id);
 
-export const endpointAddress = ({ address }: WebhookContext, { id }: Pick<Endpoint, 'id'>) =>
+const endpointAddress = ({ address }: WebhookContext, { id }: Pick<Endpoint, 'id'>) =>
   address(`${WEBHOOKS}/${id}`);
 
 function endpointTable(context: WebhookContext, lines: readonly Line[]): Html {
@@ -222,3 +232,73 @@ function deliveryTable(context: WebhookContext, deliveries: readonly Delivery[])
     deliveries,
   );
 }
+
+/** The delivery that the path names, of the endpoint that it names. Throws `not_found`. */
+async function deliveryNamed(context: WebhookContext): Promise<{ endpoint: Endpoint; delivery: Delivery }> {
+  const endpoint = await endpointNamed(context);
+  const delivery = await findDelivery(context.database, endpoint, context.params.delivery_id!);
+  if (delivery?.endpoint_id !== endpoint.id)
+    throw new OperationalError('not_found', 'There is no such delivery. They are kept for 30 days.');
+  return { endpoint, delivery };
+}
+
+export async function deliveryPage(context: WebhookContext): Promise<Outcome> {
+  const { database, address, principal, token, say } = context;
+  const { endpoint, delivery } = await deliveryNamed(context);
+  const attempts = await attemptsOf(database, [delivery.id]);
+  const maySend = may(principal.role, 'administer') && endpoint.disabled_at === null;
+  const again = address(`${WEBHOOKS}/${endpoint.id}/deliveries/${delivery.id}/resend`);
+  const content = html`<p><a class="plain" href="${endpointAddress(context, endpoint)}">${literal(endpoint.url)}</a></p>
+<h1>${literal(delivery.type)}</h1>
+${rows([
+  [say`State`, say.of(DELIVERY_NAMES[delivery.status])],
+  [
+    say`Payment`,
+    html`<a class="plain" href="${addressOfPayment(context, delivery.payment_id)}">${literal(delivery.payment_id)}</a>`,
+  ],
+  [say`Event`, literal(delivery.event_id)],
+  [say`Delivery`, literal(delivery.id)],
+  [say`Queued`, moment(context, delivery.created_at)],
+  [say`Next attempt`, delivery.due_at === null ? null : moment(context, delivery.due_at)],
+])}
+${
+  maySend &&
+  html`<form method="post" action="${again}">${token}<p class="actions"><button class="secondary">${say`Send again now`}</button></p></form>`
+}
+<section class="block" aria-labelledby="attempts-heading"><h2 id="attempts-heading">${say`Attempts`}</h2>
+${attempts.length === 0 ? html`<p>${say`None was made yet.`}</p>` : attemptTable(context, attempts)}
+</section>`;
+  return { title: delivery.type, content, place: '/merchants' };
+}
+
+function attemptTable(context: WebhookContext, attempts: readonly AttemptMade[]): Html {
+  const { say } = context;
+  return records<AttemptMade>(
+    [
+      [say`Attempt`, ({ number }) => number],
+      [say`Time`, ({ at }) => moment(context, at)],
+      [say`Result`, ({ reason }) => html`<span lang="en">${reason}</span>`],
+      [
+        say`Answer of the server`,
+        ({ reply }) =>
+          reply === null || reply === ''
+            ? '–'
+            : html`<details><summary>${say`Show`}</summary><pre class="code" dir="auto" translate="no">${reply}</pre></details>`,
+      ],
+    ],
+    attempts,
+  );
+}
+
+export async function resendOne(context: WebhookContext): Promise<Outcome> {
+  const { journal, address } = context;
+  const { endpoint, delivery } = await deliveryNamed(context);
+  await journal.commit((transaction) => resendDelivery(transaction, delivery), endpoint.id);
+  return { to: address(`${WEBHOOKS}/${endpoint.id}/deliveries/${delivery.id}`) };
+}
+
+export interface WebhookParts {
+  directory: Directory;
+}
+
+export type WebhookContext = Context & WebhookParts;

@@ -4,10 +4,11 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { keyLine, newSecretKey } from '../../../src/journal/keys/key.ts';
 import {
   addSecretKey,
   type KeyPlace,
+  keyLine,
+  newSecretKey,
   readSecretKeys,
   SecretKeysUnfit,
   writeSecretKeys,

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { HOUR_MS } from '../../../src/lib/time.ts';
-import { RegistrationCounts } from '../../../src/merchants/registration/throttle.ts';
+import { RegistrationCounts } from '../../../src/merchants/registration/form.ts';
 
 test('the wait ends an hour after the first registration.', () => {
   let now = 10 * HOUR_MS;

@@ -9,8 +9,13 @@ import { test } from 'node:test';
 import { VERSION } from '../../../src/lib/version.ts';
 import type { Subject } from '../../../src/operate/checks/check.ts';
 import { CHECKS } from '../../../src/operate/checks/checks.ts';
-import { blockVerdict, fileSystemVerdict, spaceVerdict } from '../../../src/operate/checks/file-checks.ts';
-import { fileSystemOf, servedSign } from '../../../src/operate/checks/folders.ts';
+import {
+  blockVerdict,
+  fileSystemOf,
+  fileSystemVerdict,
+  servedSign,
+  spaceVerdict,
+} from '../../../src/operate/checks/file-checks.ts';
 import { durabilityVerdict } from '../../../src/operate/checks/store-checks.ts';
 import { migrate } from '../../../src/store/migrate.ts';
 import { openDatabase } from '../../../src/store/open.ts';

@@ -5,7 +5,7 @@ import type { BrowserContextOptions, Page, Response } from 'playwright-core';
 import { createAdministrator } from '../../../src/administrators/manage.ts';
 import { BackgroundVerification } from '../../../src/journal/background-verification.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/lib/time.ts';
-import { Inspector } from '../../../src/operate/checks/inspector.ts';
+import { Inspector } from '../../../src/operate/checks/checks.ts';
 import { approveAs, recordAs, rejectAs, waiting } from '../../review/pages/review-stage.ts';
 import {
   addStatements,

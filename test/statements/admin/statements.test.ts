@@ -1,7 +1,7 @@
 // Bank statements under /admin: imported by a program, listed page by page, as openapi.json says, and refused with every fault.
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { listLayouts } from '../../../src/statements/layout-queries.ts';
+import { listLayouts } from '../../../src/statements/rule-queries.ts';
 import { addPerson, type Person } from '../../support/admin.ts';
 import { ACCOUNT, camt, TRANSFERS } from '../../support/camt.ts';
 import { sharedHarness } from '../../support/harness.ts';
