@@ -243,7 +243,7 @@ export const GUARDS: readonly Guard[] = [
   {
     matter: 'permission',
     keeps: 'a passkey of another host name is refused',
-    file: 'administrators/webauthn.ts',
+    file: 'administrators/passkey.ts',
     text: 'if (!data.subarray(0, FLAGS_AT).equals(sha256(rpId)))',
     broken: 'if (false)',
     red: ['administrators/webauthn', 'administrators/account'],
@@ -281,7 +281,7 @@ export const GUARDS: readonly Guard[] = [
   {
     matter: 'permission',
     keeps: 'a form of another site does nothing with a payment',
-    file: 'checkout/form-guard.ts',
+    file: 'checkout/form.ts',
     text: "return ring.isMac('checkout form', stated, sent.get('token') ?? '') ? action : undefined;",
     broken: 'return action;',
     red: ['checkout/forgery'],

@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import { Secret, TOTP } from 'otpauth';
 import { SecretKeysUnfit } from '../journal/keys/key-file.ts';
 import type { Cell, KeyRing } from '../journal/keys/key-ring.ts';
-import { holdStoredKey } from '../journal/keys/queries.ts';
+import { holdStoredKey } from '../journal/keys/open-ring.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { unavailable } from '../lib/errors.ts';
 import { asciiDigits } from '../lib/text.ts';

@@ -3,7 +3,7 @@ import type { Work } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { MINUTE_MS } from '../lib/time.ts';
 import { keepAnnouncement, withdraw } from '../payments/announce.ts';
-import { decisionFor } from '../payments/methods/card-fields.ts';
+import { decisionFor } from '../payments/methods/fields.ts';
 import type { Method } from '../payments/methods/method.ts';
 import type { Payment } from '../payments/payment.ts';
 import { cancelByCustomer, requestLink, submitPayment } from '../payments/submit.ts';
@@ -11,10 +11,9 @@ import { TRIALS, type TryOut, tryOut } from '../review/try-out.ts';
 import { isSameOrigin } from '../web/pages/form.ts';
 import { busyPage, refusedPage } from '../web/pages/problem.ts';
 import { type PageAnswer, tooManyForms } from '../web/pages/surface.ts';
-import { fromNetwork, Throttle } from '../web/throttle.ts';
-import { saysSent, transferIn, unsavedPage } from './announced.ts';
-import { knownContacts, readForm, submissionFrom } from './form.ts';
-import { actionOf, shownInstructions } from './form-guard.ts';
+import { fromNetwork, Throttle } from '../web/rate-limit.ts';
+import { saysSent, transferIn, typedAddress, unsavedPage } from './announced.ts';
+import { actionOf, knownContacts, readForm, shownInstructions, submissionFrom } from './form.ts';
 import {
   inLanguageOf,
   mayBePaid,
@@ -28,7 +27,6 @@ import {
   unoffered,
 } from './payment-parts.ts';
 import { pendingPage } from './pending-page.ts';
-import { typedAddress } from './typed.ts';
 import type { CheckoutVisit } from './visit.ts';
 
 /** Forms are limited within this. */

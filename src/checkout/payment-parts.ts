@@ -15,7 +15,7 @@ import { facts } from '../web/markup/parts.ts';
 import { framedPage } from '../web/pages/framed-page.ts';
 import { problemPage } from '../web/pages/problem.ts';
 import type { SentPage } from '../web/pages/surface.ts';
-import { hiddenToken } from './form-guard.ts';
+import { hiddenToken } from './form.ts';
 import { brandOf, help, isLongAmount, type PaymentSubject } from './parts.ts';
 import type { CheckoutVisit } from './visit.ts';
 

@@ -8,7 +8,7 @@ import type { Payment } from '../payments/payment.ts';
 import { checkoutUrl, PAYMENT_PAGE } from '../payments/present.ts';
 import { isPaymentAsRecorded } from '../payments/record.ts';
 import type { PageAnswer, PageRoute, SentPage } from '../web/pages/surface.ts';
-import { saysSent, unsavedPage } from './announced.ts';
+import { saysSent, typedBefore, unsavedPage } from './announced.ts';
 import { type Due, dueOf } from './due.ts';
 import { knownContacts, readForm } from './form.ts';
 import { codePicture } from './instructions.ts';
@@ -28,7 +28,6 @@ import {
 import { cancelPage, pendingPage } from './pending-page.ts';
 import { receiptOf } from './receipt.ts';
 import { statePage } from './state-page.ts';
-import { typedBefore } from './typed.ts';
 import type { CheckoutVisit, Name } from './visit.ts';
 
 export class PaymentRoute implements PageRoute<Name> {

@@ -1,7 +1,6 @@
 // The page of a payment that waits to be paid, and the question before it is cancelled for good.
 import { type Html, hidden, html } from '../lib/html.ts';
-import { SHOWN_TEST_CARD } from '../payments/methods/card-fields.ts';
-import { FIELDS, type FieldUse } from '../payments/methods/fields.ts';
+import { FIELDS, type FieldUse, SHOWN_TEST_CARD } from '../payments/methods/fields.ts';
 import type { Instructions, Method } from '../payments/methods/method.ts';
 import { isFallback } from '../payments/methods/offer.ts';
 import { type IconName, icon } from '../web/markup/icons.ts';
@@ -9,8 +8,15 @@ import type { Words } from '../web/markup/languages.ts';
 import { facts, type TermPair } from '../web/markup/parts.ts';
 import { framedPage } from '../web/pages/framed-page.ts';
 import { faultSummary } from '../web/pages/problem.ts';
-import { CONTACT, type ContactName, fieldPart, knownContacts, type TypedPayment } from './form.ts';
-import { hiddenToken, submitToken } from './form-guard.ts';
+import {
+  CONTACT,
+  type ContactName,
+  fieldPart,
+  hiddenToken,
+  knownContacts,
+  submitToken,
+  type TypedPayment,
+} from './form.ts';
 import { aidsOf, instructionsMarkup, isAsked } from './instructions.ts';
 import { moneyKnown, moneySentences } from './money.ts';
 import {

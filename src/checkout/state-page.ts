@@ -5,7 +5,7 @@ import type { Key } from '../web/markup/languages.ts';
 import { customerMessage, facts, type TermPair } from '../web/markup/parts.ts';
 import { framedPage } from '../web/pages/framed-page.ts';
 import type { Due } from './due.ts';
-import { hiddenToken } from './form-guard.ts';
+import { hiddenToken } from './form.ts';
 import { aidsOf, instructionsMarkup } from './instructions.ts';
 import { type MoneyKnown, moneyKnown, moneySentences, type Way } from './money.ts';
 import {

@@ -5,7 +5,7 @@ import type { Reader } from '../store/database.ts';
 import { fieldMarkup } from '../web/markup/field.ts';
 import { framedPage } from '../web/pages/framed-page.ts';
 import { type PageAnswer, type PageRoute, tooManyForms } from '../web/pages/surface.ts';
-import { fromNetwork, Throttle } from '../web/throttle.ts';
+import { fromNetwork, Throttle } from '../web/rate-limit.ts';
 import { moneyKnown } from './money.ts';
 import { paymentWithReceipt } from './receipt.ts';
 import type { CheckoutVisit, Name } from './visit.ts';

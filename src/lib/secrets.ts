@@ -1,5 +1,13 @@
 // Digests, and the form of the secrets that are handed out.
-import { createHmac, hash, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHmac,
+  hash,
+  hkdfSync,
+  randomBytes,
+  timingSafeEqual,
+} from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -69,4 +77,35 @@ export function isWholeSecret(prefix: string, secret: string): boolean {
     return false;
   const body = secret.slice(0, -CHECKSUM_CHARACTERS);
   return secret === body + checksum(body);
+}
+
+const CIPHER = 'aes-256-gcm';
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+interface Sealing {
+  /** 32 bytes. */
+  key: Uint8Array;
+  /** From `newNonce`, for this text alone. */
+  nonce: Uint8Array;
+  /** What is authenticated along with the text, and kept elsewhere. */
+  associated: Uint8Array;
+}
+
+export function newNonce(): Buffer {
+  return randomBytes(NONCE_BYTES);
+}
+
+/** Encrypts `text`. Returns the ciphertext with the tag behind it. */
+export function encrypt({ key, nonce, associated }: Sealing, text: string): Buffer {
+  const cipher = createCipheriv(CIPHER, key, nonce).setAAD(associated);
+  return Buffer.concat([cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]);
+}
+
+/** Decrypts what `encrypt` returned. Throws an `Error` if anything differs from what it was encrypted with, or a byte was changed. */
+export function decrypt({ key, nonce, associated }: Sealing, bytes: Buffer): string {
+  const decipher = createDecipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES })
+    .setAAD(associated)
+    .setAuthTag(bytes.subarray(-TAG_BYTES));
+  return Buffer.concat([decipher.update(bytes.subarray(0, -TAG_BYTES)), decipher.final()]).toString('utf8');
 }

@@ -4,7 +4,7 @@ import { OperationalError } from '../lib/errors.ts';
 import { phrase } from '../lib/phrases.ts';
 import { type Clock, DAY_MS, HOUR_MS } from '../lib/time.ts';
 import { customerEmail, type Payment } from '../payments/payment.ts';
-import { Throttle, wholeSeconds } from '../web/throttle.ts';
+import { Throttle, wholeSeconds } from '../web/rate-limit.ts';
 import { type LetterRules, whyNot } from './choices.ts';
 import type { Letter } from './letter.ts';
 

@@ -22,7 +22,7 @@ import type { ReviewFigures } from '../review/figures.ts';
 import type { Database } from '../store/database.ts';
 import { BACKUP_MAXIMUM_MS, newestBackupAt } from './checks/backup-checks.ts';
 import type { Configuration } from './config.ts';
-import { mailServer } from './settings/mail.ts';
+import { mailServer } from './settings/operation.ts';
 import type { Places } from './settings/places.ts';
 import type { Undo } from './undo.ts';
 

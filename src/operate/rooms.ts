@@ -1,6 +1,5 @@
 // Every room of the house: what each brings to the console, and its routine acts.
-
-import type { Route } from '../administrators/pages/route.ts';
+import { form, page, type Route, withParts } from '../administrators/pages/route.ts';
 import { accountRoutes } from '../administrators/pages/routes.ts';
 import { type MailPageParts, mailPages } from '../mail/pages/letters.ts';
 import { MERCHANT_ACTS } from '../merchants/acts.ts';
@@ -12,8 +11,9 @@ import { statementRoutes } from '../statements/pages/routes.ts';
 import type { Acts } from '../web/act.ts';
 import { ENDPOINT_ACTS } from '../webhooks/acts.ts';
 import { webhookRoutes } from '../webhooks/pages/routes.ts';
-import type { InstallationParts } from './pages/context.ts';
-import { installationRoutes } from './pages/routes.ts';
+import { auditPage, checkpoints, publicKey, verify } from './pages/audit-log.ts';
+import type { InstallationContext, InstallationParts } from './pages/context.ts';
+import { healthPage } from './pages/health.ts';
 
 /** The routine acts of all rooms, for the documents and the test of permissions. */
 export const ROUTINE_ACTS: readonly Acts<never>[] = [MERCHANT_ACTS, ENDPOINT_ACTS];
@@ -33,3 +33,14 @@ export function consoleRoutes(parts: RoomParts): Route[] {
     ...accountRoutes,
   ];
 }
+
+const routes: readonly Route<InstallationContext>[] = [
+  page<InstallationContext>('/health', 'read', healthPage),
+  page<InstallationContext>('/audit', 'read', auditPage),
+  form<InstallationContext>('/audit/verify', 'read', verify, '/audit'),
+  page<InstallationContext>('/audit/checkpoints', 'read', checkpoints),
+  page<InstallationContext>('/audit/key', 'read', publicKey),
+];
+
+/** The routes, which are given `parts`. */
+const installationRoutes = (parts: InstallationParts): Route[] => withParts(parts, routes);

@@ -1,8 +1,6 @@
 // The last day to pay by: what customers read, earlier than the end of the link by the days that a bank may take.
-
-import { z } from 'zod';
-import { addBankDays, CALENDARS, type Calendar } from '../lib/bank-days.ts';
-import { DAY_MS, dateIn, isTimeZone, SECOND_MS } from '../lib/time.ts';
+import { addBankDays, type Calendar } from '../lib/bank-days.ts';
+import { DAY_MS, dateIn, SECOND_MS } from '../lib/time.ts';
 
 /** What a new payment takes from the configuration. */
 export interface PaymentTerms {
@@ -37,34 +35,3 @@ export function payByDay(
   const day = withGrace > earliest ? withGrace : earliest;
   return day < end ? day : end;
 }
-
-export const termsSettings = {
-  payment_lifetime_s: z
-    .int()
-    .min(300)
-    .max(15_552_000)
-    .default(DEFAULT_TERMS.lifetimeS)
-    .describe('Seconds a payment stays open when the request does not say.'),
-  time_zone: z
-    .string()
-    .refine(isTimeZone, 'must be a time zone of the IANA database, such as Europe/Berlin')
-    .default('UTC')
-    .describe(
-      'The time zone that customers and administrators read moments in, and whose days are counted and exported.',
-    )
-    .meta({ check: 'a name of the IANA time zone database' }),
-  calendar: z
-    .enum(CALENDARS)
-    .default(DEFAULT_TERMS.calendar)
-    .describe(
-      'The bank days in which the last day to pay by is counted: the closing days of TARGET, with those of a country besides; with `none` every day counts.',
-    ),
-  pay_by_grace_days: z
-    .int()
-    .min(0)
-    .max(20)
-    .default(DEFAULT_TERMS.graceDays)
-    .describe(
-      'Bank days between the last day to pay by, which customers read, and `expires_at`. Money and announcements that come within them are in time.',
-    ),
-};

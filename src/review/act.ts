@@ -1,5 +1,4 @@
-// One act of an administrator on a payment: looks, judges, and changes it only if it is still what was looked at.
-
+// One act of an administrator on a payment: judged, and made only if nothing changed meanwhile; a claim and a note are such acts.
 import type { Principal } from '../administrators/administrator.ts';
 import { requireStanding } from '../administrators/standing.ts';
 import type { Facts } from '../journal/record-row.ts';
@@ -7,7 +6,7 @@ import type { Transaction } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { phrase, spoken } from '../lib/phrases.ts';
 import { searchedReference } from '../lib/search-terms.ts';
-import { asOf, claimOf, isDecided, MOVES, type Move, type Payment } from '../payments/payment.ts';
+import { asOf, CLAIM_MS, claimOf, isDecided, MOVES, type Move, type Payment } from '../payments/payment.ts';
 import { changePayment, findPayment, movePayment, type Written } from '../payments/queries.ts';
 import { recordPayment, refuseChangedOutside } from '../payments/record.ts';
 import { paymentNotFound, wrongStatus } from '../payments/transition.ts';
@@ -132,4 +131,68 @@ export async function refuseOtherVersion(
     'conflict',
     spoken((say) => `${say`The payment has changed since you looked at it.`} ${what(say)}`),
   );
+}
+
+/**
+ * Claims a payment for review, or renews one's own claim; `force` takes it from another administrator, which the history says. Commit it
+ * with the payment's id as `row`. Throws `not_found`, `invalid_status` (who decided, when), `conflict` if another has it (who, until
+ * when).
+ */
+export function claim(
+  transaction: Transaction,
+  principal: Principal,
+  id: string,
+  { force = false }: { force?: boolean },
+): Promise<Payment> {
+  return actOn(transaction, principal, id, async (seen) => {
+    await refuseOtherStatus(transaction, transaction, seen, 'approve');
+    if (!force) await refuseOthersClaim(transaction, seen, principal);
+    const before = claimOf(seen, transaction.now);
+    const taken_from = before && before.by !== principal.id ? before.by : null;
+    const until = transaction.now + CLAIM_MS;
+    return {
+      written: { claimed_by: principal.id, claimed_until: until },
+      action: 'payment.claimed',
+      facts: { until, taken_from },
+    };
+  });
+}
+
+/**
+ * Lets one's own claim go; where one has none, nothing changes. Commit it with the payment's id as `row`. Throws `not_found`.
+ */
+export function release(transaction: Transaction, principal: Principal, id: string): Promise<Payment> {
+  return actOn(transaction, principal, id, async (seen) => {
+    if (claimOf(seen, transaction.now)?.by !== principal.id) return undefined;
+    return { written: { claimed_by: null, claimed_until: null }, action: 'payment.released' };
+  });
+}
+
+/** They stand in the payment's row, which each act writes anew. */
+const NOTES_MAXIMUM = 50;
+
+/**
+ * Adds a note, checked before by `parseNote`; a claim of another administrator does not matter. Commit it with the payment's id as `row`.
+ * Throws `not_found`, and `conflict` if there are too many.
+ */
+export function addNote(
+  transaction: Transaction,
+  principal: Principal,
+  id: string,
+  text: string,
+): Promise<Payment> {
+  return actOn(transaction, principal, id, async (seen) => {
+    const last = reviewActs(seen).at(-1);
+    // The form was sent twice, by a second click.
+    if (last?.act === 'note' && last.by === principal.id && last.note === text) return undefined;
+    if (reviewActs(seen).filter(({ act }) => act === 'note').length >= NOTES_MAXIMUM)
+      throw new OperationalError(
+        'conflict',
+        spoken((say) => say`A payment takes ${NOTES_MAXIMUM} notes, and this one has them.`),
+      );
+    return {
+      written: withAct(transaction, seen, principal, { act: 'note', note: text }),
+      action: 'payment.noted',
+    };
+  });
 }

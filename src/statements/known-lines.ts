@@ -25,9 +25,9 @@ import {
   isOtherMoney,
   isRepeated,
   ownFingerprint,
+  pairsOf,
   sameMoney,
 } from './other-money.ts';
-import { pairsOf } from './pasted-money.ts';
 import { activeRules, linesBetween } from './rule-queries.ts';
 import { ignoredBy, ruleFor } from './rules.ts';
 

@@ -29,8 +29,7 @@ import {
   othersWithUrl,
   removeEndpoint,
 } from './queries.ts';
-import { openSecret, sealSecret } from './secret.ts';
-import { newWebhookSecret } from './signing.ts';
+import { newWebhookSecret, openSecret, sealSecret } from './signing.ts';
 
 /** For how long the secret before signs along. */
 const OVERLAP_MS = DAY_MS;

@@ -15,7 +15,7 @@ import { noteAttempt } from './delivery-queries.ts';
 import type { DueDelivery } from './due.ts';
 import { type Endpoint, takes } from './endpoint.ts';
 import { findEndpoint, noteAnswer } from './queries.ts';
-import { signingSecrets } from './secret.ts';
+import { signingSecrets } from './signing.ts';
 
 export interface Sending {
   database: Database;

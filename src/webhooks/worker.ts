@@ -16,9 +16,8 @@ import type { Sending } from './deliver.ts';
 import { DELIVERIES_KEPT_MS } from './delivery.ts';
 import { removeDeliveries } from './delivery-queries.ts';
 import { ENDPOINT_ID_PREFIX, type Endpoint, receiverOf } from './endpoint.ts';
-import { failingThrottle, replyThrottle, trialThrottle } from './limits.ts';
 import { dueEndpoints, listEndpoints, QUEUES } from './queries.ts';
-import { LEASE_MS, Slots } from './queue.ts';
+import { failingThrottle, LEASE_MS, replyThrottle, Slots, trialThrottle } from './queue.ts';
 import { EndpointSender, type SendingNode } from './sender.ts';
 
 /** Intervals at which the history is read for commits of other nodes, and the store for due deliveries. */

@@ -13,8 +13,7 @@ import {
   type Principal,
   recordAdministrator,
 } from '../../src/administrators/administrator.ts';
-import { knownDevice, newDevice } from '../../src/administrators/device.ts';
-import { recordFailure, sourceOfSession } from '../../src/administrators/failures.ts';
+import { knownDevice, newDevice, recordFailure, sourceOfSession } from '../../src/administrators/failures.ts';
 import {
   changeRole,
   createAdministrator,

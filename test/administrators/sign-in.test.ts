@@ -3,8 +3,10 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { endOtherSessions } from '../../src/administrators/account.ts';
 import { type Administrator, recordAdministrator } from '../../src/administrators/administrator.ts';
-import { DEVICE_MS, knownDevice, newDevice } from '../../src/administrators/device.ts';
 import {
+  DEVICE_MS,
+  knownDevice,
+  newDevice,
   recordFailure,
   type SignInClient,
   STRANGER,

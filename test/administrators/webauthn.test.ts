@@ -8,7 +8,7 @@ import {
   verifyAuthenticationResponse,
   verifyRegistrationResponse,
 } from '@simplewebauthn/server';
-import { type Credential, verifyAssertion, verifyRegistration } from '../../src/administrators/webauthn.ts';
+import { type Credential, verifyAssertion, verifyRegistration } from '../../src/administrators/passkey.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
 import { Authenticator, KEY_KINDS } from './authenticator.ts';
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { SHOWN_TEST_CARD, TEST_CARDS } from '../../src/payments/methods/card-fields.ts';
+import { SHOWN_TEST_CARD, TEST_CARDS } from '../../src/payments/methods/fields.ts';
 import { FROM_OUR_PAGE, open, TYPED } from '../support/customer.ts';
 import { isWhole } from '../support/extent.ts';
 import { sharedHarness } from '../support/harness.ts';

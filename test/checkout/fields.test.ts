@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { composeIBAN } from 'ibantools';
-import type { FieldFault, Reading } from '../../src/payments/methods/card-fields.ts';
-import { parseCardExpiry, parseCardNumber, TEST_CARDS } from '../../src/payments/methods/card-fields.ts';
+import type { FieldFault, Reading } from '../../src/payments/methods/fields.ts';
 import {
   FIELDS,
   type Field,
@@ -12,7 +11,10 @@ import {
   maskIban,
   maskName,
   maskPhone,
+  parseCardExpiry,
+  parseCardNumber,
   readField,
+  TEST_CARDS,
 } from '../../src/payments/methods/fields.ts';
 import { isBankAccountNumber } from '../../src/payments/methods/transfer/payer-account.ts';
 import { messagesOf } from '../../src/web/markup/languages.ts';

@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import { type DefaultTreeAdapterMap, parse } from 'parse5';
 import { newSecret } from '../../src/lib/secrets.ts';
 import { businessNameFault } from '../../src/merchants/registration.ts';
-import type { FieldFault } from '../../src/payments/methods/card-fields.ts';
+import type { FieldFault } from '../../src/payments/methods/fields.ts';
 import { type FieldUse, readField } from '../../src/payments/methods/fields.ts';
 import type { Method } from '../../src/payments/methods/method.ts';
 import { pageHeaders } from '../../src/web/markup/page.ts';

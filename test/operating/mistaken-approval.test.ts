@@ -1,7 +1,7 @@
 // The runbook's entry on a payment that was approved by mistake, walked: nothing undoes it, and what the entry says to do can be done.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { addNote } from '../../src/review/note.ts';
+import { addNote } from '../../src/review/act.ts';
 import { addPerson, post, sentForReview } from '../support/admin.ts';
 import { startHarness } from '../support/harness.ts';
 import { entry } from './runbook.ts';

@@ -11,7 +11,7 @@ import {
 } from '../../src/payments/methods/transfer/creditor-reference.ts';
 import { asOf, CLAIM_MS, type Payment, STATUSES, PAYMENTS as TABLE } from '../../src/payments/payment.ts';
 import { findPayment } from '../../src/payments/queries.ts';
-import { claim } from '../../src/review/claim.ts';
+import { claim } from '../../src/review/act.ts';
 import { factsOf } from '../../src/review/facts.ts';
 import { ReviewFigures } from '../../src/review/figures.ts';
 import {

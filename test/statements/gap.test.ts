@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readStatements } from '#bank-statements';
-import { gapFaults } from '../../src/statements/gap.ts';
+import { gapFaults } from '../../src/statements/import-file.ts';
 
 /** An MT940 statement of one line, as a bank writes it. `day` is YYMMDD. */
 function statement(number: string, day: string, account = 'DE02120300000000202051') {

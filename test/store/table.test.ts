@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { ADMINISTRATORS, PASSKEYS, SESSIONS, TOKENS } from '../../src/administrators/administrator.ts';
-import { SECRET_KEYS } from '../../src/journal/keys/queries.ts';
+import { SECRET_KEYS } from '../../src/journal/keys/open-ring.ts';
 import { API_KEYS, INVITES, MERCHANTS } from '../../src/merchants/merchant.ts';
 import { PAYMENTS } from '../../src/payments/payment.ts';
 import { KEPT_ANSWERS } from '../../src/payments/queries.ts';

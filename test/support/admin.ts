@@ -3,7 +3,7 @@ import type { Role } from '../../src/administrators/administrator.ts';
 import { createAdministrator } from '../../src/administrators/manage.ts';
 import { createToken } from '../../src/administrators/token.ts';
 import { submitPayment } from '../../src/payments/submit.ts';
-import { claim } from '../../src/review/claim.ts';
+import { claim } from '../../src/review/act.ts';
 import type { Answer, Harness, RequestOptions } from './harness.ts';
 
 const BY_HAND = { actor: 'operator', request_id: null };

@@ -7,12 +7,12 @@ import { changeMerchantState } from '../../src/merchants/suspend.ts';
 import type { Endpoint } from '../../src/webhooks/endpoint.ts';
 import {
   replyThrottle,
+  Slots,
   STORED_REPLIES_A_DAY,
   storedReply,
   TESTS_A_MINUTE,
   TRIALS_A_MINUTE,
-} from '../../src/webhooks/limits.ts';
-import { Slots } from '../../src/webhooks/queue.ts';
+} from '../../src/webhooks/queue.ts';
 import { type Harness, LIVE_KEY, sharedHarness, startHarness, TestClock } from '../support/harness.ts';
 import { shared } from '../support/shared.ts';
 import { ENGINES } from '../support/stores.ts';

@@ -4,7 +4,8 @@ import { type Html, html } from '../../lib/html.ts';
 import type { Say } from '../../lib/phrases.ts';
 import { type Acts, type RoutineAct, readTyped, type Taken, takenBy } from '../../web/act.ts';
 import { may } from '../administrator.ts';
-import { choice, type Faults, field, questionPage } from './parts.ts';
+import { choice, type Faults, field } from './parts.ts';
+import { questionPage } from './question-page.ts';
 import { type Context, form, type Outcome, page, type Route } from './route.ts';
 
 interface Things<C extends Context, T> {

@@ -3,7 +3,7 @@ import { boundCookie, boundName, valueIn } from '../../lib/cookie.ts';
 import { type Html, hidden } from '../../lib/html.ts';
 import { SECOND_MS } from '../../lib/time.ts';
 import * as token from '../../web/pages/form.ts';
-import { DEVICE_MS } from '../device.ts';
+import { DEVICE_MS } from '../failures.ts';
 
 /** Names without the prefix that binds a cookie to this very host. */
 const NAMES = {

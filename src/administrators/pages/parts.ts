@@ -1,10 +1,14 @@
 // The pieces that several of the console's pages are made of.
+
+import { OperationalError } from '../../lib/errors.ts';
 import { attributes, type Html, html } from '../../lib/html.ts';
-import { ENGLISH, type Say } from '../../lib/phrases.ts';
+import { randomId } from '../../lib/ids.ts';
+import { ENGLISH, phrase, type Say } from '../../lib/phrases.ts';
+import { sha256Hex } from '../../lib/secrets.ts';
 import { duration, formatTimestamp, MINUTE_MS } from '../../lib/time.ts';
 import { type FieldMarkup, fieldMarkup, summaryOfFaults } from '../../web/markup/field.ts';
 import { type IconName, icon } from '../../web/markup/icons.ts';
-import type { Context, Shown } from './route.ts';
+import type { Context } from './route.ts';
 
 /** Whether an amount is so long that narrow pages show it smaller, or on two lines. */
 export const isLong = (amount: string) => amount.length > 13;
@@ -113,48 +117,23 @@ export function emptyState(picture: IconName, text: Html | string, way: Html | f
   return html`<div class="empty">${icon(picture)}<p>${text}</p>${way}</div>`;
 }
 
-interface QuestionParts {
-  title: string;
-  /** Of the navigation, as in `Shown`. */
-  place: string;
-  heading: Html;
-  /** What to know before the button is pressed. */
-  lead: Html;
-  /** The path that takes the form, below the console's address. */
-  path: string;
-  /** Parameters that the form's address keeps. */
-  query?: Readonly<Record<string, string | undefined>>;
-  fields?: Html;
-  button: string;
-  /** How the button looks. */
-  look?: 'primary' | 'danger';
-  /** The address that the way back leads to. */
-  back: string;
-  faults?: Faults;
+const SEED = /^[0-9a-z]{26}$/;
+
+/** What makes the secret of a form: the same as long as it is the same form, however often it is sent. */
+export function seedField({ form }: Context): Html {
+  const sent = form.get('seed') ?? '';
+  return html`<input type="hidden" name="seed" value="${SEED.test(sent) ? sent : randomId('')}">`;
 }
 
-export function questionPage({ address, token, say }: Context, question: QuestionParts): Shown {
-  const {
-    title,
-    place,
-    heading,
-    lead,
-    path,
-    query,
-    fields,
-    button,
-    look = 'primary',
-    back,
-    faults = {},
-  } = question;
-  return {
-    title,
-    place,
-    faults,
-    content: html`<h1>${heading}</h1>
-${lead}
-<form class="narrow" method="post" action="${address(path, query)}#errors" novalidate>
-${token}${fields}<p class="actions"><button class="${look}">${button}</button> <a class="plain" href="${back}">${say`Back`}</a></p>
-</form>`,
-  };
+/**
+ * The secret that a form comes to, with all that it says, in this session and under this address alone: a form that says anything else
+ * comes to another. Throws `bad_request` for a form without a seed.
+ */
+export function formSecret({ form, params, secretOf }: Context, prefix: string): string {
+  const seed = form.get('seed') ?? '';
+  if (!SEED.test(seed))
+    throw new OperationalError('bad_request', phrase('The form is not whole. Open its page again.'));
+  const said = [...form].filter(([name]) => name !== 'token');
+  const all = JSON.stringify([params.merchant_id ?? null, params.key_id ?? null, said]);
+  return secretOf(prefix, `${seed} ${sha256Hex(all)}`);
 }

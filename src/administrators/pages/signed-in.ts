@@ -3,14 +3,13 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { site } from '../../web/network.ts';
 import { note } from '../../web/request-log.ts';
 import type { Administrator } from '../administrator.ts';
-import { claimedOwner, knownDevice, newDevice } from '../device.ts';
+import { claimedOwner, knownDevice, newDevice } from '../failures.ts';
 import { findAdministrator } from '../queries.ts';
 import { cookieValue } from '../session.ts';
 import type { SignedIn, SignInClient } from '../sign-in.ts';
 import { readCookieOf, setCookie } from './cookies.ts';
 import { showDraft } from './guard.ts';
-import type { CarriedDraft } from './sign-in-page.ts';
-import { unpackDraft } from './sign-in-page.ts';
+import { type CarriedDraft, unpackDraft } from './sign-in-page.ts';
 import { type ConsolePlace, seeOther, type Visit } from './visit.ts';
 
 /** What this browser brings along. */

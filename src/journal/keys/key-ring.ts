@@ -1,6 +1,5 @@
 // The key ring: encrypts what the store must give back, and authenticates what browsers bring back, with keys that are not in the store.
-import { decrypt, encrypt, newNonce } from '../../lib/cipher.ts';
-import { hmac, isSame } from '../../lib/secrets.ts';
+import { decrypt, encrypt, hmac, isSame, newNonce } from '../../lib/secrets.ts';
 import { type SecretKey, SecretKeysUnfit, subkey } from './key-file.ts';
 
 /** `sealed.<key id>.<nonce>.<ciphertext and tag>`, the last two in base64url. */

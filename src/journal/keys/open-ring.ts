@@ -1,9 +1,9 @@
-// Opens the key ring of a store, and changes which keys it counts: the first, a new one to seal with, one that ends.
-
+// The keys for secrets that a store counts: their rows, the ring that is opened of them, and their changes.
 import { OperationalError } from '../../lib/errors.ts';
 import type { Clock } from '../../lib/time.ts';
 import type { Database, Reader } from '../../store/database.ts';
 import { MIGRATING_LOCK } from '../../store/migrate.ts';
+import { integer, integerOrNull, type RowOf, table, text } from '../../store/table.ts';
 import type { Act } from '../audit-entry.ts';
 import type { JournalListener } from '../feed.ts';
 import { entriesOf } from '../queries.ts';
@@ -18,7 +18,19 @@ import {
   SecretKeysUnfit,
 } from './key-file.ts';
 import { type KeyOrders, KeyRing } from './key-ring.ts';
-import { removeStoredKey, SECRET_KEYS, type StoredSecretKey, storedSecretKeys } from './queries.ts';
+
+/** A row of `secret_keys`. Times in milliseconds since 1970. */
+export const SECRET_KEYS = table('secret_keys', {
+  /** The key's id, as `secrets.key` has it. */
+  id: text(),
+  /** From when the store is sealed with it. */
+  created_at: integer(),
+  /** From when it counts no more. */
+  removed_at: integerOrNull(),
+});
+export type StoredSecretKey = RowOf<typeof SECRET_KEYS>;
+
+const SECRET_KEY = SECRET_KEYS.columnList;
 
 /**
  * Opens the key ring. The first start on a store takes the last key there is, or makes one, and writes its id into the store. That row
@@ -149,4 +161,22 @@ export async function dropKey(transaction: Transaction, act: Act, action: string
   const row = await removeStoredKey(transaction, id);
   if (!row) throw new OperationalError('not_found', `The store counts no key ${id}.`);
   await recordKey(transaction, act, action, row, { ...row, removed_at: null });
+}
+
+/** All keys of a store, oldest first: the last that is not removed is the one to seal with. */
+export function storedSecretKeys(database: Reader): Promise<StoredSecretKey[]> {
+  return database.query(`select ${SECRET_KEY} from secret_keys order by created_at, id`);
+}
+
+/** Returns whether the store counts a key. If so, the key cannot be removed until the transaction ends. */
+export async function holdStoredKey(transaction: Transaction, id: string): Promise<boolean> {
+  const sql =
+    'update secret_keys set removed_at = removed_at where id = ? and removed_at is null returning id';
+  return (await transaction.query(sql, id)).length > 0;
+}
+
+/** Marks a key as removed. Returns the row after it; undefined if the store counts no such key. */
+async function removeStoredKey(transaction: Transaction, id: string): Promise<StoredSecretKey | undefined> {
+  const sql = `update secret_keys set removed_at = ? where id = ? and removed_at is null returning ${SECRET_KEY}`;
+  return (await transaction.change<StoredSecretKey>(sql, transaction.now, id))[0];
 }

@@ -1,14 +1,15 @@
 // Invitations to register: which there are and what became of them, another, and one less, by administrators alone.
 
-import { formSecret, seedField } from '../../administrators/pages/form-secret.ts';
 import {
   choice,
   type Faults,
   field,
+  formSecret,
   literal,
   moment,
   notice,
   said,
+  seedField,
 } from '../../administrators/pages/parts.ts';
 import type { Outcome, Shown } from '../../administrators/pages/route.ts';
 import { OperationalError } from '../../lib/errors.ts';

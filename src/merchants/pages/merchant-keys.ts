@@ -1,15 +1,16 @@
 // The API keys of a merchant: another, one in the place of another, and one less, by administrators alone.
 
-import { formSecret, seedField } from '../../administrators/pages/form-secret.ts';
 import {
   choice,
   type Faults,
   field,
+  formSecret,
   literal,
   moment,
-  questionPage,
   said,
+  seedField,
 } from '../../administrators/pages/parts.ts';
+import { questionPage } from '../../administrators/pages/question-page.ts';
 import type { Outcome, Shown } from '../../administrators/pages/route.ts';
 import { OperationalError } from '../../lib/errors.ts';
 import { html } from '../../lib/html.ts';

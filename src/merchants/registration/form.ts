@@ -3,7 +3,7 @@ import { type Html, html } from '../../lib/html.ts';
 import { type Clock, HOUR_MS } from '../../lib/time.ts';
 import type { FormFault } from '../../web/markup/field.ts';
 import type { Words } from '../../web/markup/languages.ts';
-import { fromNetwork, Throttle } from '../../web/throttle.ts';
+import { fromNetwork, Throttle } from '../../web/rate-limit.ts';
 import {
   MAXIMA,
   type Registration,

@@ -11,7 +11,7 @@ import { readBytes, requireJson } from '../../web/json-body.ts';
 import { ALWAYS } from '../../web/openapi.ts';
 import { isBrowser, isForm } from '../../web/pages/form.ts';
 import type { Handler } from '../../web/pages/surface.ts';
-import { wholeSeconds } from '../../web/throttle.ts';
+import { wholeSeconds } from '../../web/rate-limit.ts';
 import type { Mode } from '../merchant.ts';
 import { type Registered, type RegistrationParts, registerMerchant } from '../register.ts';
 import {

@@ -7,7 +7,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../lib/time.ts';
 import { type Database, DatabaseError } from '../../store/database.ts';
 import { hasStarted } from '../../store/open.ts';
 import { type Check, failed, ok, type Subject, skipped, type Verdict, warning } from './check.ts';
-import { isWithin, withinDeadline } from './remote-folder.ts';
+import { isWithin, withinDeadline } from './statement-folder-check.ts';
 
 /** A day, and as long as a large backup takes. */
 export const BACKUP_MAXIMUM_MS = 26 * HOUR_MS;

@@ -7,8 +7,8 @@ import { momentsIn } from '../../lib/moments.ts';
 import { DAY_MS } from '../../lib/time.ts';
 import { isHttps } from '../../lib/web-address.ts';
 import { hasStarted } from '../../store/open.ts';
+import { faultOf, fixOf } from './address-checks.ts';
 import { type Check, failed, failedForNow, notYet, ok, skipped, type Verdict, warning } from './check.ts';
-import { faultOf, fixOf } from './visit.ts';
 
 /** Issuers' programs renew a month before the end. */
 const WARNED_DAYS = 21;

@@ -5,7 +5,7 @@ import type { Clock } from '../../lib/time.ts';
 import type { MethodSettings } from '../../payments/methods/method.ts';
 import { type Database, DatabaseError } from '../../store/database.ts';
 import { hasStarted } from '../../store/open.ts';
-import type { mailServer } from '../settings/mail.ts';
+import type { mailServer } from '../settings/operation.ts';
 
 /** What a check comes to; `skipped` where there was nothing to look at. */
 export type CheckOutcome = 'ok' | 'warning' | 'failed' | 'skipped';

@@ -7,10 +7,15 @@ import { CERTIFICATE_CHECKS, KEY_PAIR_CHECKS } from './certificate-checks.ts';
 import type { Check, CheckOutcome, Subject, Verdict } from './check.ts';
 import { FILE_CHECKS } from './file-checks.ts';
 import { DATABASE_FILE_CHECKS, VOUCHED_CHECKS } from './lost-store.ts';
-import { PLACE_CHECKS, READ_PLACE_CHECKS } from './place-checks.ts';
 import { CLOCK_CHECKS, PROCESS_CHECKS } from './process-checks.ts';
 import { SECRETS_CHECKS } from './sealed-secrets.ts';
-import { LATER_SETTINGS_CHECKS, READ_CHECKS, SETTINGS_CHECKS } from './settings-checks.ts';
+import {
+  LATER_SETTINGS_CHECKS,
+  PLACE_CHECKS,
+  READ_CHECKS,
+  READ_PLACE_CHECKS,
+  SETTINGS_CHECKS,
+} from './settings-checks.ts';
 import { STATEMENT_FOLDER_CHECKS } from './statement-folder-check.ts';
 import { INDEX_CHECKS, LATER_STORE_CHECKS, STORE_CHECKS, WEBHOOK_CHECKS } from './store-checks.ts';
 

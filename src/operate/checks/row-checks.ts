@@ -1,8 +1,13 @@
 // Every table that verifying holds against the history: one list for the command, the console and the tests.
 import { ADMINISTRATORS, PASSKEYS, SESSIONS, TOKENS } from '../../administrators/administrator.ts';
 import type { AuditEntry } from '../../journal/audit-entry.ts';
-import { isFirstUntold, SECRET_KEY_PREFIX } from '../../journal/keys/open-ring.ts';
-import { SECRET_KEYS, type StoredSecretKey, storedSecretKeys } from '../../journal/keys/queries.ts';
+import {
+  isFirstUntold,
+  SECRET_KEY_PREFIX,
+  SECRET_KEYS,
+  type StoredSecretKey,
+  storedSecretKeys,
+} from '../../journal/keys/open-ring.ts';
 import { entriesOf } from '../../journal/queries.ts';
 import { compareRows, entryFacts, HistoryBroken, type RowCheck, rowCheck } from '../../journal/rows.ts';
 import {

@@ -11,8 +11,7 @@ import { openTotpSecret, sealTotpSecret } from '../../administrators/totp.ts';
 import type { Journal } from '../../journal/journal.ts';
 import { keyPlaceName, SecretKeysUnfit } from '../../journal/keys/key-file.ts';
 import { type KeyRing, sealedWith } from '../../journal/keys/key-ring.ts';
-import { lackOf, MISSING_KEY_FIX, missingKeys } from '../../journal/keys/open-ring.ts';
-import { storedSecretKeys } from '../../journal/keys/queries.ts';
+import { lackOf, MISSING_KEY_FIX, missingKeys, storedSecretKeys } from '../../journal/keys/open-ring.ts';
 import { isAsRecorded, lockRow, type Recorded } from '../../journal/record-row.ts';
 import type { Transaction } from '../../journal/transaction.ts';
 import { counted } from '../../lib/counted.ts';
@@ -20,7 +19,7 @@ import type { Database, Reader } from '../../store/database.ts';
 import { change } from '../../webhooks/change.ts';
 import { ENDPOINTS, type Endpoint } from '../../webhooks/endpoint.ts';
 import { listEndpoints } from '../../webhooks/queries.ts';
-import { openSecret, sealSecret } from '../../webhooks/secret.ts';
+import { openSecret, sealSecret } from '../../webhooks/signing.ts';
 import { type Check, failed, intoTables, ok, skipped, type Verdict, warning } from './check.ts';
 
 const ACT = { actor: 'operator', request_id: null };

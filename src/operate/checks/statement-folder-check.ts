@@ -1,12 +1,12 @@
-// The check of the folder whose bank statements are imported by themselves: whether it can be used, and whether files stay in it.
+// The check of the folder whose bank statements are imported by themselves, and looks into folders of other machines.
 import { constants } from 'node:fs';
-import { access, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { access, realpath, stat } from 'node:fs/promises';
+import { join, sep } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { counted } from '../../lib/counted.ts';
-import { MINUTE_MS } from '../../lib/time.ts';
+import { MINUTE_MS, SECOND_MS } from '../../lib/time.ts';
 import { FOLDERS, isUnfinished, namesIn, ownFolderFault, REASON } from '../../statements/folder.ts';
 import { type Check, failed, ok, skipped, type Verdict, warning } from './check.ts';
-import { isWithin, withinDeadline } from './remote-folder.ts';
 
 /** A file is taken within seconds of its last change. */
 const WAITING_MAXIMUM_MS = 15 * MINUTE_MS;
@@ -84,3 +84,35 @@ async function oldestIn(folder: string): Promise<number | undefined> {
 }
 
 export const STATEMENT_FOLDER_CHECKS: readonly Check[] = [statement_folder];
+
+/** Looks that have not come back. A folder that does not answer holds one thread of few: it is not asked again until it does. */
+const underWay = new Map<string, Promise<Verdict>>();
+
+/** What `look` says of `folder`; a failure with `fix` if it says nothing in time. */
+export async function withinDeadline(
+  folder: string,
+  { deadlineMs, fix }: { deadlineMs: number; fix: string },
+  look: () => Promise<Verdict>,
+): Promise<Verdict> {
+  let looking = underWay.get(folder);
+  if (!looking) {
+    looking = look().finally(() => underWay.delete(folder));
+    underWay.set(folder, looking);
+  }
+  const late = new AbortController();
+  const silence = pause(deadlineMs, undefined, { signal: late.signal, ref: false }).then(
+    () => failed(`The folder did not answer within ${deadlineMs / SECOND_MS} s`, fix, folder),
+    () => looking,
+  );
+  try {
+    return await Promise.race([looking, silence]);
+  } finally {
+    late.abort();
+  }
+}
+
+/** Whether a folder lies in storage. Throws the system's errors if it is not there. */
+export async function isWithin(folder: string, storage: string): Promise<boolean> {
+  const above = await realpath(storage).catch(() => storage);
+  return `${await realpath(folder)}${sep}`.startsWith(`${above}${sep}`);
+}

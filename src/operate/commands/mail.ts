@@ -13,7 +13,7 @@ import { isSendable } from '../../mail/message.ts';
 import { type LettersWanted, listLetters, noteBounce, sendAgain } from '../../mail/queries.ts';
 import { SmtpTransport } from '../../mail/smtp.ts';
 import { configurationFile, readConfiguration } from '../config.ts';
-import { mailServer } from '../settings/mail.ts';
+import { mailServer } from '../settings/operation.ts';
 import { listed, onStore, type Store, type StoreOptions } from './store.ts';
 import { Failure } from './terminal.ts';
 import { addCommands, newCommand } from './usage.ts';

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { rm, stat, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { CHECKPOINT_FILES, readCheckpoints } from '../../journal/checkpoint.ts';
-import { storedSecretKeys } from '../../journal/keys/queries.ts';
+import { storedSecretKeys } from '../../journal/keys/open-ring.ts';
 import { appliedMigrations, findSeal, newestSeal } from '../../journal/queries.ts';
 import { HistoryBroken, type Verification, verifyHistory } from '../../journal/verify.ts';
 import { copyDurably, digestFile } from '../../lib/durable-files.ts';

@@ -17,8 +17,8 @@ import {
   SecretKeysUnfit,
   writeSecretKeys,
 } from '../../journal/keys/key-file.ts';
-import { decrypt, encrypt, newNonce } from '../../lib/cipher.ts';
 import { placeDurably } from '../../lib/durable-files.ts';
+import { decrypt, encrypt, newNonce } from '../../lib/secrets.ts';
 import type { Configuration } from '../config.ts';
 import type { BackupList } from './backup-folder.ts';
 import { Failure, shownPath } from './terminal.ts';

@@ -9,8 +9,15 @@ import {
   newSecretKey,
   readSecretKeys,
 } from '../../journal/keys/key-file.ts';
-import { announceKey, dropKey, lockKeys, ordersOf, ringOf, useKey } from '../../journal/keys/open-ring.ts';
-import { storedSecretKeys } from '../../journal/keys/queries.ts';
+import {
+  announceKey,
+  dropKey,
+  lockKeys,
+  ordersOf,
+  ringOf,
+  storedSecretKeys,
+  useKey,
+} from '../../journal/keys/open-ring.ts';
 import { counted } from '../../lib/counted.ts';
 import { SECOND_MS, timestampOrNull } from '../../lib/time.ts';
 import { resealSecrets, sealedSecrets } from '../checks/sealed-secrets.ts';

@@ -7,8 +7,14 @@ import { Writable } from 'node:stream';
 import { Command } from 'commander';
 import { isGuessable } from '../../administrators/password.ts';
 import { isOwnPlace, keyLine, newSecretKey, readSecretKeys } from '../../journal/keys/key-file.ts';
-import { dropKey, missingKeys, ordersOf, useKey } from '../../journal/keys/open-ring.ts';
-import { type StoredSecretKey, storedSecretKeys } from '../../journal/keys/queries.ts';
+import {
+  dropKey,
+  missingKeys,
+  ordersOf,
+  type StoredSecretKey,
+  storedSecretKeys,
+  useKey,
+} from '../../journal/keys/open-ring.ts';
 import { counted } from '../../lib/counted.ts';
 import { sync, writeDurably } from '../../lib/durable-files.ts';
 import { formatTimestamp, systemClock } from '../../lib/time.ts';

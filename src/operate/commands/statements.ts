@@ -1,8 +1,7 @@
 // counterfoil statements: reads bank statements, says what they hold, and imports them.
 import { Command } from 'commander';
 import { counted } from '../../lib/counted.ts';
-import { gapFaults } from '../../statements/gap.ts';
-import { faultLine } from '../../statements/import-file.ts';
+import { faultLine, gapFaults } from '../../statements/import-file.ts';
 import { undoImport } from '../../statements/undo.ts';
 import { addText } from './arguments.ts';
 import {

@@ -1,7 +1,6 @@
 // counterfoil webhooks: the endpoints of all merchants, a test event, sending again, and switching one off and on.
 import { Command } from 'commander';
-import { ringOf } from '../../journal/keys/open-ring.ts';
-import { storedSecretKeys } from '../../journal/keys/queries.ts';
+import { ringOf, storedSecretKeys } from '../../journal/keys/open-ring.ts';
 import { momentsIn } from '../../lib/moments.ts';
 import { systemClock } from '../../lib/time.ts';
 import { ENDPOINT_ACTS } from '../../webhooks/acts.ts';

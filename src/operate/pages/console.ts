@@ -27,8 +27,8 @@ import { type Clock, MINUTE_MS, SECOND_MS } from '../../lib/time.ts';
 import { serveAssets } from '../../web/pages/assets.ts';
 import { formOf, isSameOrigin, readFilesForms, readForms } from '../../web/pages/form.ts';
 import { type FailureLog, showFailures } from '../../web/pages/problem.ts';
+import { fromNetwork, Throttle } from '../../web/rate-limit.ts';
 import { note } from '../../web/request-log.ts';
-import { fromNetwork, Throttle } from '../../web/throttle.ts';
 
 const FORM_BYTES = 32 * 1024;
 /** The files of one form, with what the form puts around them. */

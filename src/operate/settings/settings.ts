@@ -2,11 +2,11 @@
 import { z } from 'zod';
 import { isCurrency, parseAmount } from '../../lib/money.ts';
 import { METHOD_GROUPS, methodsSchema } from '../../payments/methods/settings.ts';
-import { termsSettings } from '../../payments/pay-by.ts';
+import { termsSettings } from '../../payments/settings.ts';
 import { hostsFault } from '../../store/connection-string.ts';
-import { mailSchema } from './mail.ts';
 import { keySchema, merchantLimitsSchema, merchantSchema } from './merchants.ts';
 import {
+  mailSchema,
   metricsSchema,
   placeSchema,
   rateLimitsSchema,

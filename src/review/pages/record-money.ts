@@ -1,14 +1,7 @@
 // Recording money that arrived for a pending, expired or cancelled payment: a page that asks how much, when and by which reference.
 
-import {
-  type Faults,
-  field,
-  moment,
-  notice,
-  pairs,
-  questionPage,
-  said,
-} from '../../administrators/pages/parts.ts';
+import { type Faults, field, moment, notice, pairs, said } from '../../administrators/pages/parts.ts';
+import { questionPage } from '../../administrators/pages/question-page.ts';
 import type { Outcome } from '../../administrators/pages/route.ts';
 import { OperationalError } from '../../lib/errors.ts';
 import { type Html, html } from '../../lib/html.ts';

@@ -11,7 +11,7 @@ import { EVENT_TYPES, type EventType } from '../../payments/events/event.ts';
 import type { Reader } from '../../store/database.ts';
 import { type ApiEndpoint, endpoint } from '../../web/endpoint.ts';
 import { listSchema, listText } from '../../web/list.ts';
-import { wholeSeconds } from '../../web/throttle.ts';
+import { wholeSeconds } from '../../web/rate-limit.ts';
 import { type AddressRules, checkUrl, URL_CHARACTERS } from '../addresses.ts';
 import {
   changeEndpoint,
@@ -25,10 +25,10 @@ import {
 import type { Sending } from '../deliver.ts';
 import { sendTestEvent } from '../deliver.ts';
 import { ENDPOINTS_MAXIMUM, type Endpoint, isEndpointId } from '../endpoint.ts';
-import { testThrottle } from '../limits.ts';
 import { endpointSchema, presentEndpoint } from '../present.ts';
 import { findEndpoint, findQueue, listEndpoints, queuesOf } from '../queries.ts';
-import { openSecret } from '../secret.ts';
+import { testThrottle } from '../queue.ts';
+import { openSecret } from '../signing.ts';
 
 const secret = z
   .string()

@@ -1,8 +1,7 @@
 // Everybody's own account: each change asks for the password, ends what it must, and is there at once.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { knownDevice } from '../../../src/administrators/device.ts';
-import { recordFailure } from '../../../src/administrators/failures.ts';
+import { knownDevice, recordFailure } from '../../../src/administrators/failures.ts';
 import { findAdministrator } from '../../../src/administrators/queries.ts';
 import { openTotpSecret } from '../../../src/administrators/totp.ts';
 import {

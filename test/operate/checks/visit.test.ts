@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
-import { type Visited, visit } from '../../../src/operate/checks/visit.ts';
+import { type Visited, visit } from '../../../src/operate/checks/address-checks.ts';
 
 /** None of these calls is late, whatever else the machine does. */
 const DEADLINE_MS = 20_000;

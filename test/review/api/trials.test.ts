@@ -1,7 +1,7 @@
 // Trying out: a test key brings its payments to every state without a person, and nobody does that with a live payment.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { hiddenToken } from '../../../src/checkout/form-guard.ts';
+import { hiddenToken } from '../../../src/checkout/form.ts';
 import { newSecret } from '../../../src/lib/secrets.ts';
 import { keyDigest } from '../../../src/merchants/merchant.ts';
 import { findPayment } from '../../../src/payments/queries.ts';

@@ -11,7 +11,7 @@ import {
 import type { Payment } from '../../../src/payments/payment.ts';
 import { presentPayment } from '../../../src/payments/present.ts';
 import { findPayment } from '../../../src/payments/queries.ts';
-import { claim } from '../../../src/review/claim.ts';
+import { claim } from '../../../src/review/act.ts';
 import { approve } from '../../../src/review/decide.ts';
 import { factsOf } from '../../../src/review/facts.ts';
 import { recordMoney } from '../../../src/review/record-money.ts';
