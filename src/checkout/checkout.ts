@@ -1,11 +1,13 @@
-// The customer's pages: the list of their routes, the page at the root, and the answer to any other address.
-import type { FastifyInstance } from 'fastify';
+// The customer's pages: the list of their routes, the page at the root, and what a browser is shown at any other address.
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { html } from '../lib/html.ts';
 import type { Clock } from '../lib/time.ts';
 import { pathOf } from '../lib/web-address.ts';
+import { pageHeaders } from '../web/markup/page.ts';
 import { framedPage } from '../web/pages/framed-page.ts';
-import type { FailureLog } from '../web/pages/problem.ts';
+import { type FailureLog, nowherePage } from '../web/pages/problem.ts';
 import { type PageAnswer, type PageRoute, servePages } from '../web/pages/surface.ts';
+import { pageVisitOf } from '../web/pages/visit.ts';
 import { type InboxParts, InboxRoute } from './inbox.ts';
 import type { PaymentParts } from './payment-parts.ts';
 import { PaymentRoute } from './payment-route.ts';
@@ -35,6 +37,13 @@ export async function checkout(app: FastifyInstance, settings: Checkout): Promis
       ...settings.more,
     ],
   });
+}
+
+/** Returns what a browser is shown at an address at which there is nothing. `checkoutBaseUrl`: where the pages of checkout lie. */
+export function nowhere({ checkoutBaseUrl, timeZone }: Pick<Checkout, 'checkoutBaseUrl' | 'timeZone'>) {
+  const site = checkoutSite(checkoutBaseUrl, timeZone);
+  const headers = pageHeaders(checkoutBaseUrl);
+  return (request: FastifyRequest) => ({ headers, text: nowherePage(pageVisitOf(request, site, '')) });
 }
 
 /** Where a developer goes on. */

@@ -2,8 +2,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { FailureTally } from '../administrators/failures.ts';
 import type { Cost } from '../administrators/password.ts';
-import type { FrontLinks } from '../checkout/checkout.ts';
-import { type Checkout, checkout } from '../checkout/checkout.ts';
+import { type Checkout, checkout, type FrontLinks, nowhere } from '../checkout/checkout.ts';
 import { INBOX_PATH } from '../checkout/inbox.ts';
 import { BackgroundVerification } from '../journal/background-verification.ts';
 import { CheckpointLookup } from '../journal/checkpoint-lookup.ts';
@@ -102,6 +101,7 @@ export async function buildApp(
     https: isSecure(site, places),
     plainHttp: parts.mayComePlain && { mayCome: parts.mayComePlain, openRoutes },
     actor: actorOf,
+    nowhere: site.surfaces.includes('public') ? nowhere({ ...parts, checkoutBaseUrl }) : undefined,
     server,
     observe,
   });

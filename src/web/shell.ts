@@ -6,7 +6,15 @@ import { OperationalError, unavailable } from '../lib/errors.ts';
 import { randomId } from '../lib/ids.ts';
 import { monotonicMs } from '../lib/time.ts';
 import { STRICT_TRANSPORT } from '../lib/web-address.ts';
-import { collectMethods, type Defect, notFound, sendError, URL_MAXIMUM } from './errors.ts';
+import {
+  asOperationalError,
+  collectMethods,
+  type Defect,
+  noteError,
+  notFound,
+  sendError,
+  URL_MAXIMUM,
+} from './errors.ts';
 import { logRequest, type RequestLog } from './request-log.ts';
 import { LIMITS } from './server.ts';
 
@@ -23,6 +31,10 @@ export interface ShellParts extends RequestLog {
   defect: Defect;
   /** How long a request may be handled, where it is not the usual time; in milliseconds. */
   answerMs?: number | undefined;
+  /** The page for a browser that asks for an address at which there is nothing; if undefined, it is answered as programs are. */
+  nowhere?:
+    | ((request: FastifyRequest) => { headers: Readonly<Record<string, string>>; text: string })
+    | undefined;
   /** Called for each answered request, if metrics are on. */
   observe: Observe | undefined;
 }
@@ -87,6 +99,12 @@ export function createShell(parts: ShellParts): FastifyInstance {
     if (request.is404) {
       const allow = allowed(request.raw.url!);
       if (allow) reply.header('allow', allow);
+      const known = asOperationalError(error);
+      if (parts.nowhere && !allow && known?.code === 'not_found' && asksForPage(request)) {
+        noteError(request, known);
+        const { headers, text } = parts.nowhere(request);
+        return reply.code(known.status).headers(headers).send(text);
+      }
     }
     return sendError(error, request, reply, parts);
   });
@@ -96,6 +114,10 @@ export function createShell(parts: ShellParts): FastifyInstance {
   app.addHook('preParsing', (request, _reply, _payload, done) => done(request.is404 ? notFound() : null));
   return app;
 }
+
+/** Whether a browser opens an address: it names HTML, which no client of the API does. */
+const asksForPage = ({ method, headers }: FastifyRequest) =>
+  (method === 'GET' || method === 'HEAD') && /\btext\/html\b/.test(headers.accept ?? '');
 
 /** A client that goes past the proxy sends keys and passwords in the clear, and would go on doing so if it worked. */
 const overPlainHttp = () => new OperationalError('forbidden', 'This service is reached over https alone.');

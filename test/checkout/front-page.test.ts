@@ -23,6 +23,34 @@ describe('the root in development', () => {
     }
     assert.doesNotMatch((await open(harness, 'pay_x')).text, /og:/);
   });
+
+  test('an address with nothing shows browsers a page in their language, and tells programs in JSON.', async () => {
+    const browser = 'text/html,application/xhtml+xml,*/*;q=0.8';
+    for (const [path, accept, language, h1] of [
+      ['/nothing', browser, 'en', 'There is no page at this address'],
+      ['/wp-login.php?a=%22%3E', browser, 'de', 'Unter dieser Adresse gibt es keine Seite'],
+      ['/nothing?lang=ja', browser, 'de', 'このアドレスにページはありません'],
+      ['/register/nothing', browser, 'en', 'There is no page at this address'],
+      ['/nothing', '*/*', 'de', undefined],
+      ['/nothing', 'application/json', 'de', undefined],
+      ['/v1/nothing', browser, 'de', undefined],
+    ] as const) {
+      const asked = { headers: { accept, 'accept-language': language } };
+      const answer = await fetch(new URL(path, harness.origin), asked);
+      const text = await answer.text();
+      const told = `${path} ${accept}`;
+      if (h1 === undefined) {
+        assert.equal(answer.headers.get('content-type'), 'application/json; charset=utf-8', told);
+        continue;
+      }
+      assert.deepEqual([answer.status, /<h1>(.*?)<\/h1>/.exec(text)?.[1]], [404, h1], told);
+      assert.match(answer.headers.get('content-security-policy')!, /default-src 'none'/);
+      assert.doesNotMatch(text, /<script/);
+    }
+    const posted = { method: 'POST', headers: { accept: browser } };
+    const answer = await fetch(new URL('/nothing', harness.origin), posted);
+    assert.match(await answer.text(), /"code":"not_found"/);
+  });
 });
 
 test('in production / tells customers what this is and names no other place, also below a path.', async () => {

@@ -12,7 +12,7 @@ import { sameName } from '../facts.ts';
 import { arrivalsOf } from '../review.ts';
 import { dayInWords } from '../told.ts';
 import type { ReviewContext } from './context.ts';
-import { addressOfLine } from './panel.ts';
+import { accountNumber, addressOfLine } from './panel.ts';
 import { customerOf, instructionsFor, submissionOf } from './particulars.ts';
 
 /** What one side says: nothing, one thing, or one for each bank line. */
@@ -125,8 +125,8 @@ async function rowsOf(
     {
       term: say`Account`,
       asked: accountOf(transfer),
-      said: iban && say.html`from ${literal(isIban(iban) ? grouped(iban) : iban)}`,
-      seen: accounts.map((one) => say.html`from ${literal(isIban(one) ? grouped(one) : one)}`),
+      said: iban && say.html`from ${accountNumber(iban)}`,
+      seen: accounts.map((one) => say.html`from ${accountNumber(one)}`),
       verdict: verdictOf(context, 'seen', iban, accounts[0], sameText),
     },
     {
@@ -203,8 +203,6 @@ function referenceVerdict(
   const isSame = lines.every((line) => bare(line.reference).includes(bare(reference)));
   return { isSame, text: isSame ? say`whole` : say`differs`, on: 'seen' };
 }
-
-const isIban = (text: string) => /^[A-Z]{2}\d{2}/.test(text);
 
 const sameText = (one: string, other: string) =>
   one.replace(/\s/g, '').toLowerCase() === other.replace(/\s/g, '').toLowerCase();

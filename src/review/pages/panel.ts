@@ -12,6 +12,7 @@ import type { Context } from '../../administrators/pages/route.ts';
 import { barredAmong, namesOf } from '../../administrators/queries.ts';
 import { type Html, html } from '../../lib/html.ts';
 import { phrase } from '../../lib/phrases.ts';
+import { grouped } from '../../payments/methods/transfer/creditor-reference.ts';
 import { asOf, type Payment } from '../../payments/payment.ts';
 import { type IconName, icon } from '../../web/markup/icons.ts';
 import { approvalsOf, awaitsSecond, needsSecond, type ReviewAct, reviewersOf } from '../review.ts';
@@ -69,12 +70,17 @@ export const addressOfPayment = ({ address }: Context, id: string, carried?: Car
 /** The page of a line of a bank statement. */
 export const addressOfLine = ({ address }: Context, id: string) => address(`/statements/lines/${id}`);
 
-/** The amount in large type, the customer and the merchant. */
-export function heading(context: ReviewContext, payment: Payment, level: 'h1' | 'h2'): Html {
+/** An account number as people read it: an IBAN in groups of four. */
+export const accountText = (account: string) => (IBAN.test(account) ? grouped(account) : account);
+const IBAN = /^[A-Z]{2}\d{2}/;
+export const accountNumber = (account: string) => literal(accountText(account));
+
+/** The status with `mark` before it, the amount in large type, the customer and the merchant. */
+export function heading(context: ReviewContext, payment: Payment, level: 'h1' | 'h2', mark?: Html): Html {
   const money = context.money(payment.amount_minor, payment.currency);
   const amount = html`<span class="sum${isLong(money) && ' long'}"><bdi>${money}</bdi></span>`;
   return html`<div class="subject">
-${statusStamp(context, payment)}
+<p class="who">${mark}${statusStamp(context, payment)}</p>
 ${level === 'h1' ? html`<h1>${amount}</h1>` : html`<h2>${amount}</h2>`}
 <p>${parties(context, payment)}</p>
 ${payment.mode === 'test' && html`<p class="ribbon">${context.say`Test: no money moves`}</p>`}

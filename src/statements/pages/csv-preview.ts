@@ -17,6 +17,7 @@ import { filterChoice, filterField } from '../../administrators/pages/filters.ts
 import { type Faults, literal, notice, said } from '../../administrators/pages/parts.ts';
 import { attributes, type Html, html } from '../../lib/html.ts';
 import { phrase } from '../../lib/phrases.ts';
+import { accountNumber, accountText } from '../../review/pages/panel.ts';
 import { dayInWords } from '../../review/told.ts';
 import { records } from '../../web/markup/table.ts';
 import type { ReadFile } from '../read-beside.ts';
@@ -142,11 +143,11 @@ function accountChoice(
   const id = csvField(index, 'account');
   const named = account.iban ?? account.other;
   if (named !== undefined)
-    return html`<div class="field"><span>${say`Account`}</span><span>${literal(named)}</span></div>`;
+    return html`<div class="field"><span>${say`Account`}</span><span>${accountNumber(named)}</span></div>`;
   const accounts = offer.settings.flatMap(({ accounts }) =>
     accounts.map(({ iban, holder, rows }) => {
       const value = iban?.replaceAll(' ', '') ?? (rows ?? []).map((row) => row.value).join('/');
-      return [value, `${holder}: ${iban ?? value}`] as const;
+      return [value, `${holder}: ${accountText(value)}`] as const;
     }),
   );
   const chosen = preview.said?.account;

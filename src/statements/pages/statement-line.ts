@@ -7,7 +7,7 @@ import { OperationalError } from '../../lib/errors.ts';
 import { type Html, hidden, html } from '../../lib/html.ts';
 import { phrase } from '../../lib/phrases.ts';
 import { trimmedText } from '../../lib/text.ts';
-import { addressOfLine, addressOfPayment, heading } from '../../review/pages/panel.ts';
+import { accountNumber, addressOfLine, addressOfPayment, heading } from '../../review/pages/panel.ts';
 import { customerName } from '../../review/pages/particulars.ts';
 import { parseApproval } from '../../review/review.ts';
 import { dayInWords } from '../../review/told.ts';
@@ -47,7 +47,7 @@ export async function linePage(context: StatementContext, faults: Faults = {}): 
   const proposals = line.state === 'open' ? await proposalsFor(context, line) : [];
   const mayAct = line.state === 'open' && line.booked === 1 && mayDecide;
   const content = html`${await doneLine(context)}<p><a class="plain" href="${address(STATEMENTS_PATH)}">${say`Statements`}</a></p>
-<h1>${lineAmount(context, line)}</h1>
+<h1 class="total">${lineAmount(context, line)}</h1>
 <div class="line-and-act">
 <div>${await facts(context, line)}</div>
 <div>${line.state === 'open' ? await proposed(context, line, proposals, mayDecide && { faults }) : await outcomeOf(context, line, mayDecide)}
@@ -74,7 +74,7 @@ async function facts(context: StatementContext, line: KeptLine): Promise<Html> {
       [say`Day`, undated ? say.html`Not named, ${dayOn(context, line)} at the latest` : dayOn(context, line)],
       [say`Value day`, valueDay !== undefined && valueDay !== line.day && dayInWords(valueDay, say)],
       [line.direction === 'credit' ? say`From` : say`Paid to`, counterparty.name && said(counterparty.name)],
-      [say`Their account`, counterparty.account && literal(counterparty.account)],
+      [say`Their account`, counterparty.account && accountNumber(counterparty.account)],
       [say`Text`, text !== '' && html`<span class="words" dir="auto">${text}</span>`],
       [say`Creditor reference`, creditor && literal(creditor)],
       [say`End-to-end reference`, endToEnd && literal(endToEnd)],
@@ -83,7 +83,7 @@ async function facts(context: StatementContext, line: KeptLine): Promise<Html> {
       [say`Entry`, entry && literal(entry)],
       [say`Bank’s reference`, bank && literal(bank)],
       [say`Kind`, code && literal(code)],
-      [say`Account`, literal(line.account)],
+      [say`Account`, accountNumber(line.account)],
       [say`File`, statement && html`${literal(statement.file)}`],
       [
         say`Part of`,
@@ -123,9 +123,8 @@ function proposalCard(
   const { say } = context;
   const { payment } = proposal;
   const { sentence, act, facts } = proposal.said(say, context.money);
-  return html`<div class="block">
-<p>${levelStamp(context, proposal)}</p>
-${heading(context, payment, 'h2')}
+  return html`<div class="block proposal">
+${heading(context, payment, 'h2', levelStamp(context, proposal))}
 ${proposal.button !== 'split' && html`<p><strong>${sentence}</strong> ${act}</p>`}
 ${rows([
   [say`Order`, payment.merchant_reference && said(payment.merchant_reference)],

@@ -1,8 +1,9 @@
 // The rules of the bookkeeper's own in the console: each with what it ignores and why, and a button that ends it.
 import { may } from '../../administrators/administrator.ts';
-import { emptyState, literal, said } from '../../administrators/pages/parts.ts';
+import { emptyState, said } from '../../administrators/pages/parts.ts';
 import type { Outcome } from '../../administrators/pages/route.ts';
 import { type Html, html } from '../../lib/html.ts';
+import { accountNumber } from '../../review/pages/panel.ts';
 import { records } from '../../web/markup/table.ts';
 import { type KeptLine, type KeptRule, saidOn } from '../kept.ts';
 import { activeRules } from '../rule-queries.ts';
@@ -40,7 +41,7 @@ ${
         [
           [say`Money`, ({ direction }) => (direction === 'credit' ? say`From` : say`Paid to`)],
           [say`Name`, ({ name }) => (name === '' ? '–' : said(name))],
-          [say`Account`, ({ other_account }) => (other_account === '' ? '–' : literal(other_account))],
+          [say`Account`, ({ other_account }) => (other_account === '' ? '–' : accountNumber(other_account))],
           [say`Reason`, ({ reason }) => said(reason)],
           ...(may(principal.role, 'decide') ? [['', button] as const] : []),
         ],

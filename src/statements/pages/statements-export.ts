@@ -6,6 +6,7 @@ import { OperationalError } from '../../lib/errors.ts';
 import { type Html, html } from '../../lib/html.ts';
 import { phrase } from '../../lib/phrases.ts';
 import { dateIn, dayBounds } from '../../lib/time.ts';
+import { accountText } from '../../review/pages/panel.ts';
 import {
   EXPORT_TYPES,
   type ExportFormat,
@@ -54,7 +55,7 @@ ${filterChoice(
   say,
   'account',
   say`Account`,
-  accounts.map((one) => [one, one] as const),
+  accounts.map((one) => [one, accountText(one)] as const),
   undefined,
   undefined,
   'account',

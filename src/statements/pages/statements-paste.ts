@@ -15,6 +15,7 @@ import type { Outcome } from '../../administrators/pages/route.ts';
 import { type Html, hidden, html } from '../../lib/html.ts';
 import { sha256Hex } from '../../lib/secrets.ts';
 import { dateIn } from '../../lib/time.ts';
+import { accountText } from '../../review/pages/panel.ts';
 import { records } from '../../web/markup/table.ts';
 import { importedText } from '../import.ts';
 import { importFile } from '../import-file.ts';
@@ -41,7 +42,9 @@ function accountsOf({ offer }: StatementContext) {
   const named = all.flatMap(({ iban, rows = [], holder, currency }) => {
     const account = ownOf([iban ?? rows.map(({ value }) => value).join('/')]);
     const own = ownAccount(account, offer.settings);
-    return own === undefined ? [] : [{ account, own, currency, label: `${holder}: ${own}, ${currency}` }];
+    return own === undefined
+      ? []
+      : [{ account, own, currency, label: `${holder}: ${accountText(own)}, ${currency}` }];
   });
   return new Map(named.map((one) => [`${one.own}_${one.currency}`.replaceAll(/\s/g, '_'), one]));
 }

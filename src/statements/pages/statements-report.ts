@@ -7,7 +7,7 @@ import { OperationalError } from '../../lib/errors.ts';
 import { type Html, html } from '../../lib/html.ts';
 import { phrase } from '../../lib/phrases.ts';
 import { dayBounds } from '../../lib/time.ts';
-import { addressOfLine, addressOfPayment } from '../../review/pages/panel.ts';
+import { accountNumber, accountText, addressOfLine, addressOfPayment } from '../../review/pages/panel.ts';
 import { dayInWords } from '../../review/told.ts';
 import { records } from '../../web/markup/table.ts';
 import { EXPORT_TYPES, type ExportFormat } from '../../web/row-writer.ts';
@@ -55,7 +55,7 @@ export async function reportPage(context: StatementContext): Promise<Outcome> {
     say,
     'account',
     say`Account`,
-    [...accounts.keys()].map((name) => [name, name] as const),
+    [...accounts].map(([name, one]) => [name, `${accountText(one.account)} ${one.currency}`] as const),
     chosen,
     undefined,
     'account',
@@ -97,9 +97,9 @@ async function report(context: StatementContext, period: Period): Promise<Html> 
   const sentence = html`<p>${balanceSentence(say, context.money, period)}</p>`;
   const made = `${context.principal.name}, ${context.moment(context.now)}`;
   return html`<section class="block" aria-labelledby="sums-heading">
-<h2 id="sums-heading">${literal(account)} ${currency}, ${say`${dayInWords(from, say)} to ${dayInWords(to, say)}`}</h2>
+<h2 id="sums-heading">${accountNumber(account)} ${currency}, ${say`${dayInWords(from, say)} to ${dayInWords(to, say)}`}</h2>
 ${isCompared ? notice(sentence, closing === bank ? 'status' : 'warn') : sentence}
-${rows(sumsOf(context, period))}
+${rows(sumsOf(context, period), 'terms sums')}
 <p class="muted">${say`Created by ${made}.`}</p>
 </section>
 <section class="block" aria-labelledby="days-heading"><h2 id="days-heading">${say`Day by day`}</h2>

@@ -2,6 +2,7 @@
 import type { StatementFault } from '#bank-statements';
 import { literal } from '../../administrators/pages/parts.ts';
 import { type Html, html } from '../../lib/html.ts';
+import { accountNumber } from '../../review/pages/panel.ts';
 import { daysInWords } from '../../review/told.ts';
 import { records } from '../../web/markup/table.ts';
 import type { KeptStatement } from '../kept.ts';
@@ -41,7 +42,7 @@ ${records<KeptStatement>(
       ({ file, faults }) =>
         html`${literal(file)}${doubtsIn(faults).map((text) => html`<div class="muted" lang="en">${text}</div>`)}`,
     ],
-    [say`Account`, ({ account }) => literal(account)],
+    [say`Account`, ({ account }) => accountNumber(account)],
     [say`Days`, ({ first_day, last_day }) => daysInWords(first_day, last_day, say) || '–'],
     [say`Lines`, ({ lines }) => String(lines), 'number'],
     [say`Undo`, (one) => (isUndone(one) ? say`Undone` : button(one))],

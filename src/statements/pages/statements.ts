@@ -2,9 +2,10 @@
 
 import { may } from '../../administrators/administrator.ts';
 import { askedOf, filterBar, filterChoice, findField } from '../../administrators/pages/filters.ts';
-import { emptyState, type Faults, hasFaults, literal } from '../../administrators/pages/parts.ts';
+import { emptyState, type Faults, hasFaults } from '../../administrators/pages/parts.ts';
 import type { Outcome } from '../../administrators/pages/route.ts';
 import { type Html, html } from '../../lib/html.ts';
+import { accountNumber } from '../../review/pages/panel.ts';
 import { records } from '../../web/markup/table.ts';
 import { LINE_STATES, type LineState } from '../kept.ts';
 import { type LineSum, lineSums } from '../line-queries.ts';
@@ -97,7 +98,7 @@ function sumTable(context: StatementContext, sums: readonly LineSum[]): Html {
       [
         say`Account`,
         ([one]) =>
-          html`<a class="plain" href="${context.address(REPORT_PATH, { account: accountName(one!) })}">${literal(one!.account)}</a>`,
+          html`<a class="plain" href="${context.address(REPORT_PATH, { account: accountName(one!) })}">${accountNumber(one!.account)}</a>`,
       ],
       [
         say`Up to`,

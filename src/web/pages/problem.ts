@@ -31,6 +31,15 @@ ${sentences.map((sentence) => html`<p>${sentence}</p>\n`)}${more}
   return framedPage(visit, { heading: words.text(heading), content });
 }
 
+/** Nothing lies at the address. It offers no choice of language or theme, which would lead elsewhere. */
+export function nowherePage(visit: PageVisit): string {
+  const { words } = visit;
+  const content = html`<h1>${words.html('nowhere.heading')}</h1>
+<p>${words.html('missing.lead')}</p>
+<p>${words.html('front.customer')}</p>`;
+  return framedPage(visit, { heading: words.text('nowhere.heading'), content, here: null });
+}
+
 /** A form that is not ours. */
 export function refusedPage(visit: PageVisit): string {
   const { words, site } = visit;
