@@ -97,7 +97,7 @@ async function report(context: StatementContext, period: Period): Promise<Html> 
   const sentence = html`<p>${balanceSentence(say, context.money, period)}</p>`;
   const made = `${context.principal.name}, ${context.moment(context.now)}`;
   return html`<section class="block" aria-labelledby="sums-heading">
-<h2 id="sums-heading">${accountNumber(account)} ${currency}, ${say`${dayInWords(from, say)} to ${dayInWords(to, say)}`}</h2>
+<h2 id="sums-heading">${accountNumber(account)} ${currency}, ${dayInWords(from, say)} – ${dayInWords(to, say)}</h2>
 ${isCompared ? notice(sentence, closing === bank ? 'status' : 'warn') : sentence}
 ${rows(sumsOf(context, period), 'terms sums')}
 <p class="muted">${say`Created by ${made}.`}</p>
