@@ -4,6 +4,7 @@ import { type Faults, hasFaults, literal, notice } from '../../administrators/pa
 import type { Outcome } from '../../administrators/pages/route.ts';
 import { requireStanding } from '../../administrators/standing.ts';
 import { attributes, type Html, html } from '../../lib/html.ts';
+import { accountNumber } from '../../review/pages/panel.ts';
 import { prefersAsync } from '../../web/headers.ts';
 import { FilesForm } from '../../web/pages/form.ts';
 import { type Imported, importedText } from '../import.ts';
@@ -98,7 +99,7 @@ ${faults.length > shown.length && html`<p>${say`${faults.length - shown.length} 
       'warn',
     );
   const lines = imported.map(
-    (one) => html`<p>${literal(one.account)}: ${importedText(one, context.say)}.</p>`,
+    (one) => html`<p>${accountNumber(one.account)}: ${importedText(one, context.say)}.</p>`,
   );
   const [warnings, others] = [true, undefined].map((one) => notes.filter(({ warning }) => warning === one));
   const told = html`${notesShown(context, say`Please check:`, warnings!)}${notesShown(context, say`Good to know:`, others!)}`;
