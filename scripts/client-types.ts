@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { v1Description } from '../src/operate/v1.ts';
 import type { Schema } from '../src/web/docs/reference.ts';
 import { openApiDocument } from '../src/web/openapi.ts';
-import { sentDescription } from '../src/webhooks/sent-openapi.ts';
+import { sentDescription } from '../src/webhooks/present.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 

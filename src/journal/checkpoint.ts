@@ -1,6 +1,7 @@
-// Checkpoints, signed statements of how far the history had come: where they lie, and all of them read and checked in order.
+// Checkpoints, signed statements of how far the history had come: what one says, how all are read, and how one is looked up.
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { closeSync, createReadStream, existsSync, openSync, readFileSync, readSync } from 'node:fs';
+import { type FileHandle, open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
 
@@ -163,7 +164,7 @@ export function checkpointKey(key: KeyObject): CheckpointKey {
 export const OTHER_KEY = 'it is signed with another key';
 
 /** The checkpoint that a line claims to be, its signature not checked, or what is wrong with it. */
-export function claimedCheckpoint(line: string, { name }: CheckpointKey): Checkpoint | string {
+function claimedCheckpoint(line: string, { name }: CheckpointKey): Checkpoint | string {
   let claimed: unknown;
   try {
     claimed = JSON.parse(line);
@@ -187,7 +188,7 @@ export function isSigned(checkpoint: Checkpoint, { publicKey }: CheckpointKey): 
 }
 
 /** What is wrong with a checkpoint behind `previous`. */
-export function orderFault(checkpoint: Checkpoint, previous: Checkpoint | undefined): string | undefined {
+function orderFault(checkpoint: Checkpoint, previous: Checkpoint | undefined): string | undefined {
   if (!previous || checkpoint.seal > previous.seal) return undefined;
   if (checkpoint.seal < previous.seal) return 'it stands out of order';
   const same = checkpoint.hash === previous.hash && checkpoint.last_entry === previous.last_entry;
@@ -204,4 +205,102 @@ export function checkpointFault(
   if (typeof claimed === 'string') return claimed;
   if (!isSigned(claimed, key)) return 'the signature is wrong';
   return orderFault(claimed, previous) ?? claimed;
+}
+
+/** So much is read at once: some 15 lines. */
+const LOOKUP_BYTES = 4096;
+
+interface Opened {
+  handle: FileHandle;
+  bytes: number;
+  key: CheckpointKey;
+}
+
+/**
+ * The checkpoints of one storage directory. Nothing of them is kept: each time some of the file is read as it is by then.
+ * What is given has the right signature. Lines that were passed on the way to it were not checked for theirs, and not all
+ * were passed: only `readCheckpoints` tells whether the whole file is right.
+ */
+export class CheckpointLookup {
+  readonly #directory: string;
+
+  constructor(directory: string) {
+    this.#directory = directory;
+  }
+
+  /** The newest. Throws the system's errors. */
+  newest(): Promise<Checkpoint | undefined> {
+    return this.#look(async (opened) => {
+      const lines = await wholeLines(opened, Math.max(0, opened.bytes - LOOKUP_BYTES), LOOKUP_BYTES);
+      return claimed(lines, opened.key).findLast((one) => isSigned(one, opened.key));
+    });
+  }
+
+  /** The first for the seal `seal` or a later one, by halving. Throws the system's errors. */
+  covering(seal: number): Promise<Checkpoint | undefined> {
+    return this.#look(async (opened) => {
+      // What is looked for stands behind the first line of piece `low`, and is at the latest that of piece `high`.
+      let low = 0;
+      let high = Math.ceil(opened.bytes / LOOKUP_BYTES);
+      while (high - low > 1) {
+        const middle = Math.floor((low + high) / 2);
+        const lines = await wholeLines(opened, middle * LOOKUP_BYTES, LOOKUP_BYTES);
+        const [first] = claimed(lines.slice(0, 1), opened.key);
+        if (first && first.seal < seal) low = middle;
+        else high = middle;
+      }
+      const lines = await wholeLines(opened, low * LOOKUP_BYTES, 2 * LOOKUP_BYTES);
+      const found = claimed(lines, opened.key).find((one) => one.seal >= seal);
+      return found && isSigned(found, opened.key) ? found : undefined;
+    });
+  }
+
+  async #look(find: (opened: Opened) => Promise<Checkpoint | undefined>): Promise<Checkpoint | undefined> {
+    const { file, publicKeyFile } = checkpointFiles(this.#directory);
+    let handle: FileHandle;
+    try {
+      handle = await open(file);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+      throw error;
+    }
+    try {
+      const { size: bytes } = await handle.stat();
+      if (bytes === 0) return undefined;
+      const key = await readKey(publicKeyFile);
+      return key && (await find({ handle, bytes, key }));
+    } finally {
+      await handle.close();
+    }
+  }
+}
+
+/** Without a public key nothing can be checked, and so nothing is shown. A start makes it again. */
+async function readKey(publicKeyFile: string): Promise<CheckpointKey | undefined> {
+  try {
+    return readPublicKey(await readFile(publicKeyFile, 'utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+/** The lines that begin behind `from`, or at the start of the file, and end within some bytes; what has no end yet is none. */
+async function wholeLines({ handle }: Opened, from: number, bytes: number): Promise<string[]> {
+  const piece = Buffer.alloc(bytes);
+  const { bytesRead } = await handle.read(piece, 0, bytes, from);
+  const lines = piece.toString('utf8', 0, bytesRead).split('\n');
+  lines.pop();
+  if (from > 0) lines.shift(); // the rest of a line that begins before the part that was read
+  return lines;
+}
+
+/** What lines claim to be, up to the first that is none or stands out of order. */
+function claimed(lines: readonly string[], key: CheckpointKey): Checkpoint[] {
+  const found: Checkpoint[] = [];
+  for (const line of lines) {
+    const one = claimedCheckpoint(line, key);
+    if (typeof one === 'string' || orderFault(one, found.at(-1))) break;
+    found.push(one);
+  }
+  return found;
 }

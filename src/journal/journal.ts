@@ -114,7 +114,7 @@ export class Journal {
     return this.#queue.length;
   }
 
-  /** What the newest works that had something to write met; nothing before the first. A probe's success is none of these. */
+  /** The outcome of the newest commit that wrote something. Undefined before the first. The success of a probe does not count. */
   get newest(): CommitOutcome | undefined {
     return this.#newest;
   }
@@ -169,7 +169,7 @@ export class Journal {
       await this.#runFailed(batch, run, error);
       return;
     }
-    // It stands: nothing from here on may lead back to running it again.
+    // The commit stands. No error behind this line may run the works again.
     for (const answer of settle) answer();
     this.counters.commits += 1;
     this.counters.works += batch.length;

@@ -8,7 +8,7 @@ import { type Clock, formatTimestamp, SECOND_MS } from '../lib/time.ts';
 import type { Reader } from '../store/database.ts';
 import type { HostGuard } from '../store/postgres-hosts.ts';
 import type { Seal } from './audit-entry.ts';
-import { CheckpointLookup } from './checkpoint-lookup.ts';
+import { CheckpointLookup } from './checkpoint.ts';
 import { findSeal, newestSeal, unlessEmpty } from './queries.ts';
 
 export const KNOWN_SEAL_FILE = 'newest-seal.json';

@@ -140,7 +140,7 @@ type Sums = Pick<Payment, 'received_minor' | 'status' | 'amount_minor'> &
   Partial<Pick<Payment, 'returned_minor'>>;
 
 /**
- * Minor units that were received and did not go back: what is recorded, else all of it once an administrator has approved the payment.
+ * Minor units that were received and did not go back. Without recorded money, the whole amount of an approved payment.
  */
 export const receivedMinor = ({ received_minor, returned_minor, status, amount_minor }: Sums): number =>
   received_minor ?? (status === 'approved' ? amount_minor - (returned_minor ?? 0) : 0);

@@ -20,7 +20,7 @@ const MONEY_CONDITIONS: Record<(typeof MONEY_SEEN)[number], string> = {
   none: `${ON_STATEMENT} is null`,
 };
 
-/** Which of the payments under review. What is undefined does not narrow. */
+/** Narrows the payments under review. An undefined member does not narrow. */
 export interface QueueFilter {
   merchant_id?: string | undefined;
   mode?: Mode | undefined;

@@ -2,7 +2,7 @@
 
 import { namesOf } from '../administrators/queries.ts';
 import type { AuditEntry, Seal } from '../journal/audit-entry.ts';
-import type { CheckpointLookup } from '../journal/checkpoint-lookup.ts';
+import type { CheckpointLookup } from '../journal/checkpoint.ts';
 import { entriesOf, findSeal, sealHolding } from '../journal/queries.ts';
 import type { Facts } from '../journal/record-row.ts';
 import { ACKNOWLEDGED } from '../journal/row-fault.ts';

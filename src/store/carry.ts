@@ -121,7 +121,7 @@ export async function carry<T>(
   });
 }
 
-/** Makes an empty database the target: the schema without a row in it, and what says that it is no store yet. */
+/** Makes an empty database the target: the schema without rows, and the table that marks an unfinished move. */
 async function beginCarrying(target: Database): Promise<void> {
   await target.transaction(async (transaction) => {
     if (target.engine === 'postgres') await target.script(MIGRATING_LOCK);

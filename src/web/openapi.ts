@@ -236,7 +236,7 @@ function completed(operation: Operation, tag: string, components: Components): O
   };
 }
 
-/** Parts of operations by the names that they have in the document: what is the same stands once. */
+/** Parts of operations by their names in the document. A part that several operations share stands once. */
 class Components {
   readonly shared: Record<'parameters' | 'headers' | 'responses', Record<string, object>> = {
     parameters: {},

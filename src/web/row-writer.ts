@@ -30,7 +30,7 @@ const CSV = {
   record_delimiter: 'windows',
   quoted_match: /[\r\n]/, // the library quotes its own record end alone, not half of one
 } as const;
-/** What a spreadsheet would run as a formula, though it first drops what cannot be seen. Amounts and ids never begin so. */
+/** Text that a spreadsheet would run as a formula, once it has dropped invisible characters. Amounts and ids never begin so. */
 const FORMULA = /^(?:[\t\r\n]|[\s\p{Cc}\p{Cf}]*[=+\-@＝＋－＠])/u;
 /** The same behind a semicolon or a tab, where a spreadsheet may begin a new cell, quotes or not. */
 const FORMULA_INSIDE = /[;\t](?=[\s\p{Cc}\p{Cf}]*[=+\-@＝＋－＠])/gu;

@@ -1,4 +1,4 @@
-// The HTTP server below the framework: its limits, its TLS, and its answers to what is no request.
+// The HTTP server below the framework: its limits, its TLS, and its answers to bytes that are no request.
 import {
   createServer,
   type IncomingMessage,

@@ -6,9 +6,6 @@ import { DAY_MS } from '../lib/time.ts';
 import { REASON_MAXIMUM, reasonFault } from '../merchants/suspend.ts';
 import { type Acts, act, reasonTaken, type Taken } from '../web/act.ts';
 import { disableEndpoint, enableEndpoint } from './change.ts';
-import { DELIVERIES_KEPT_MS } from './delivery.ts';
-import type { Endpoint } from './endpoint.ts';
-import { presentEndpoint } from './present.ts';
 import {
   presentResend,
   RESENDS,
@@ -16,7 +13,10 @@ import {
   resend,
   resendAnswerSchema,
   resendRequestSchema,
-} from './resend.ts';
+} from './deliver.ts';
+import type { Endpoint } from './endpoint.ts';
+import { DELIVERIES_KEPT_MS } from './endpoint.ts';
+import { presentEndpoint } from './present.ts';
 
 const DAYS_MAXIMUM = DELIVERIES_KEPT_MS / DAY_MS;
 

@@ -72,7 +72,7 @@ function limitAnswer(socket: Socket, request: ClientRequest, fail: (error: Attem
   };
   request.on('information', () => {
     interim += 1;
-    // All that one read brought are heard of, and one of them alone makes an error.
+    // One read may bring several interim answers. Only one of them makes an error.
     if (interim === INTERIM_ANSWERS + 1) end(`${INTERIM_ANSWERS} interim answers (status 100 to 199)`);
   });
   socket.on('data', (chunk: Buffer) => {

@@ -5,8 +5,8 @@ import { timeOrderedFloor } from '../lib/ids.ts';
 import type { Tenant } from '../payments/queries.ts';
 import type { Reader, Value } from '../store/database.ts';
 import { marks } from '../store/table.ts';
-import { type AttemptMade, DELIVERY_ID_PREFIX, type Delivery, type DeliveryStatus } from './delivery.ts';
 import type { Endpoint } from './endpoint.ts';
+import { type AttemptMade, DELIVERY_ID_PREFIX, type Delivery, type DeliveryStatus } from './endpoint.ts';
 
 const COLUMNS = [
   'id',

@@ -1,11 +1,20 @@
-// Webhook endpoints, deliveries and attempts as they are shown, and the schemas that promise so.
+// Webhook endpoints, deliveries and attempts as they are shown, the schemas that promise so, and the requests that are sent.
 import { z } from 'zod';
 import { formatTimestamp, timestampOrNull } from '../lib/time.ts';
-import { EVENT_TYPES } from '../payments/events/event.ts';
+import { EVENT_TYPES, type EventType } from '../payments/events/event.ts';
 import type { Reader } from '../store/database.ts';
-import { type AttemptMade, DELIVERY_STATUSES, type Delivery, FAILING_MAXIMUM_MS } from './delivery.ts';
+import { type Description, json, jsonSchema, ref } from '../web/openapi.ts';
+import { TEST_EVENT_TYPE, testEventSchema } from './deliver.ts';
 import { attemptsOf } from './delivery-queries.ts';
-import { DISABLED_REASONS, type Endpoint, type Queue } from './endpoint.ts';
+import {
+  type AttemptMade,
+  DELIVERY_STATUSES,
+  type Delivery,
+  DISABLED_REASONS,
+  type Endpoint,
+  FAILING_MAXIMUM_MS,
+  type Queue,
+} from './endpoint.ts';
 
 const moment = z.string().describe('ISO 8601 with a numeric UTC offset.');
 
@@ -140,3 +149,49 @@ export async function presentWholeDelivery(
   const attempts = await attemptsOf(database, [delivery.id]);
   return { ...presentDelivery(delivery, attempts), attempts: attempts.map(presentAttempt) };
 }
+
+const signed = (name: string, description: string) => ({
+  ...{ name, in: 'header', required: true, description },
+  schema: { type: 'string' },
+});
+
+function sent(type: EventType | typeof TEST_EVENT_TYPE) {
+  const isTest = type === TEST_EVENT_TYPE;
+  const schema = isTest
+    ? ref('TestEvent')
+    : { allOf: [ref('Event'), { properties: { type: { const: type } } }] };
+  return {
+    post: {
+      operationId: `sent_${type.replace('.', '_')}`,
+      summary: isTest ? 'A test event, sent when somebody asks for one' : `An event of type ${type}`,
+      description:
+        'Signed as Standard Webhooks 1.0.0 says, with HMAC-SHA256. Verify the signature over the bytes of the body before they are parsed. An event may come more than once, and events may come in another order.',
+      security: [],
+      parameters: [
+        signed('webhook-id', 'The id of the event: the same at each attempt.'),
+        signed('webhook-timestamp', 'When the attempt began, in seconds since 1970.'),
+        signed(
+          'webhook-signature',
+          'One signature for each secret, separated by spaces: `v1,` and base64 of the HMAC-SHA256 over `webhook-id.webhook-timestamp.body`.',
+        ),
+      ],
+      requestBody: { required: true, ...json(schema) },
+      responses: {
+        '2XX': { description: 'The endpoint has taken the event.' },
+        410: { description: 'The endpoint is gone: it is disabled.' },
+        default: {
+          description:
+            'The event is sent again later, also after a redirect. `Retry-After` is heeded up to 24 hours.',
+        },
+      },
+    },
+  };
+}
+
+export const sentDescription = (): Description => ({
+  paths: {},
+  webhooks: Object.fromEntries(
+    ([...EVENT_TYPES, TEST_EVENT_TYPE] as const).map((type) => [type, sent(type)]),
+  ),
+  schemas: { TestEvent: jsonSchema(testEventSchema, 'output') },
+});

@@ -5,13 +5,12 @@ import type { Logger } from '../lib/log.ts';
 import type { Throttle } from '../web/rate-limit.ts';
 import type { AttemptOutcome } from './attempt.ts';
 import { type AttemptNoted, attempt, noteAttempted, type Sending } from './deliver.ts';
-import type { Delivery } from './delivery.ts';
 import { dueDeliveries } from './delivery-queries.ts';
-import { DueDeliveries, type DueDelivery } from './due.ts';
+import type { Delivery } from './endpoint.ts';
 import { ENDPOINTS, type Endpoint } from './endpoint.ts';
 import { findEndpoint } from './queries.ts';
 import type { Slots } from './queue.ts';
-import { EndpointQueue, storedReply } from './queue.ts';
+import { DueDeliveries, type DueDelivery, EndpointQueue, storedReply } from './queue.ts';
 
 /** Attempts at once: of one endpoint, and of one that fails or never answered with success. */
 const OF_ONE = 4;

@@ -4,8 +4,7 @@ import { appendFileSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeF
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
-import { checkpointFiles, readCheckpoints } from '../../src/journal/checkpoint.ts';
-import { CheckpointLookup } from '../../src/journal/checkpoint-lookup.ts';
+import { CheckpointLookup, checkpointFiles, readCheckpoints } from '../../src/journal/checkpoint.ts';
 import { CheckpointSigner } from '../../src/journal/checkpoint-signer.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
 

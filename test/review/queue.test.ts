@@ -14,6 +14,7 @@ import { findPayment } from '../../src/payments/queries.ts';
 import { claim } from '../../src/review/act.ts';
 import { factsOf } from '../../src/review/facts.ts';
 import { ReviewFigures } from '../../src/review/figures.ts';
+import { findByTransferReference } from '../../src/review/meaning.ts';
 import {
   countQueue,
   listQueue,
@@ -22,7 +23,6 @@ import {
   type SearchFilter,
   searchPayments,
 } from '../../src/review/queries.ts';
-import { findByTransferReference } from '../../src/review/transfer-reference.ts';
 import type { Database } from '../../src/store/database.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { openDatabase } from '../../src/store/open.ts';

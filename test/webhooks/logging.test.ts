@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { test } from 'node:test';
-import type { Delivery } from '../../src/webhooks/delivery.ts';
-import type { Endpoint } from '../../src/webhooks/endpoint.ts';
+import type { Delivery, Endpoint } from '../../src/webhooks/endpoint.ts';
 import { logAttempt } from '../../src/webhooks/sender.ts';
 import { sharedHarness } from '../support/harness.ts';
 import { shared } from '../support/shared.ts';

@@ -1,8 +1,7 @@
 // Webhooks under failures: dead endpoints beside live ones, killed and stopped nodes, 410, and endpoints that fail for days.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { DELIVERIES_KEPT_MS, delayAfter, RETRY_DELAYS_MS } from '../../src/webhooks/delivery.ts';
-import { ENDPOINTS } from '../../src/webhooks/endpoint.ts';
+import { DELIVERIES_KEPT_MS, delayAfter, ENDPOINTS, RETRY_DELAYS_MS } from '../../src/webhooks/endpoint.ts';
 import { LEASE_MS } from '../../src/webhooks/queue.ts';
 import { OTHER_KEY, sharedHarness } from '../support/harness.ts';
 import { shared } from '../support/shared.ts';

@@ -1,7 +1,7 @@
 // The parts of /admin, whose requests bring an administrator token (RFC 6750).
 import type { FastifyRequest } from 'fastify';
 import type { Act } from '../../journal/audit-entry.ts';
-import type { CheckpointLookup } from '../../journal/checkpoint-lookup.ts';
+import type { CheckpointLookup } from '../../journal/checkpoint.ts';
 import type { Journal } from '../../journal/journal.ts';
 import { OperationalError } from '../../lib/errors.ts';
 import type { Clock } from '../../lib/time.ts';

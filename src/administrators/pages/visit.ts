@@ -91,7 +91,7 @@ export interface Visit {
   ends: SessionEnd | undefined;
   /** What the tokens of this visitor's forms are made with. */
   formKey: FormKey;
-  /** The address the choice of light or dark comes back to; none where opening it would lose what is shown. */
+  /** The address that a choice of theme or language returns to. Undefined if opening it would lose what is shown. */
   here: string | undefined;
 }
 

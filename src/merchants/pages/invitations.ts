@@ -31,7 +31,7 @@ import {
 import { isShownAgain } from '../merchant.ts';
 import { findInviteByDigest } from '../queries.ts';
 import type { MerchantContext } from './context.ts';
-import { MODE_NAMES, modesOf } from './merchant-key-parts.ts';
+import { MODE_NAMES, modesOf } from './merchant-keys.ts';
 
 const PATH = '/invitations';
 /** Older ones are in the audit log. */

@@ -1,7 +1,7 @@
 // Checks of the store: its schema, durability and clock, who may sign in, who vouches for it, and whether webhooks are sent.
 import { countPasskeys, listAdministrators } from '../../administrators/queries.ts';
 import { lastVerification } from '../../journal/background-verification.ts';
-import { CheckpointLookup } from '../../journal/checkpoint-lookup.ts';
+import { CheckpointLookup } from '../../journal/checkpoint.ts';
 import { signingKeyFault } from '../../journal/checkpoint-signer.ts';
 import { otherHistory } from '../../journal/known-seal.ts';
 import { newestSeal, unlessEmpty } from '../../journal/queries.ts';

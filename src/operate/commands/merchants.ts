@@ -9,11 +9,18 @@ import { changesOf, isInactive, type MerchantLimits, type StoredMerchant } from 
 import type { Particulars } from '../../merchants/particulars.ts';
 import { findMerchant } from '../../merchants/queries.ts';
 import { limitMerchant } from '../../merchants/set-particulars.ts';
-import { actCommands, type ThingsOfCommand } from './act-command.ts';
 import { existingMerchant, loadDirectory, merchantsInStore } from './merchant-names.ts';
 import { importMerchants, requireIds } from './merchants-import.ts';
 import { setMerchant, withParticulars } from './merchants-set.ts';
-import { listed, OPERATOR, onStore, type Store, type StoreOptions } from './store.ts';
+import {
+  actCommands,
+  listed,
+  OPERATOR,
+  onStore,
+  type Store,
+  type StoreOptions,
+  type ThingsOfCommand,
+} from './store.ts';
 import { columns, Failure } from './terminal.ts';
 import { addCommands, newCommand } from './usage.ts';
 

@@ -1,7 +1,7 @@
 // counterfoil payments: prints one payment with its story from the history, to answer a question about it.
 import type { Command } from 'commander';
 import { lastVerification } from '../../journal/background-verification.ts';
-import { CheckpointLookup } from '../../journal/checkpoint-lookup.ts';
+import { CheckpointLookup } from '../../journal/checkpoint.ts';
 import { entriesOfRequest } from '../../journal/search.ts';
 import { counted } from '../../lib/counted.ts';
 import { momentsIn } from '../../lib/moments.ts';

@@ -1,6 +1,6 @@
 // counterfoil trigger: makes a test payment and moves it until it has an event of the type asked for.
 import { Argument, type Command } from 'commander';
-import { KEY_OPTION, type TestApiOptions, testApi, URL_OPTION } from './test-api.ts';
+import { KEY_OPTION, type TestApiOptions, testApi, URL_OPTION } from './listen.ts';
 import { CONFIG_OPTION, JSON_OPTION, newCommand } from './usage.ts';
 
 /** Below `/v1`, for each type: what is called one after the other, `ID` being the payment. */

@@ -9,9 +9,8 @@ import { ENDPOINT_ID_PREFIX, type Endpoint } from '../../webhooks/endpoint.ts';
 import { presentEndpoint } from '../../webhooks/present.ts';
 import { findEndpoint, listEndpoints, queuesOf } from '../../webhooks/queries.ts';
 import { webhookRules } from '../settings/webhook-endpoints.ts';
-import { actCommands } from './act-command.ts';
 import { parseId } from './arguments.ts';
-import { listed, onStore, type Store } from './store.ts';
+import { actCommands, listed, onStore, type Store } from './store.ts';
 import { Failure } from './terminal.ts';
 import { addCommands, newCommand } from './usage.ts';
 

@@ -1,7 +1,7 @@
 // What the console's pages about the installation are given.
 import type { Context } from '../../administrators/pages/route.ts';
 import type { BackgroundVerification } from '../../journal/background-verification.ts';
-import type { CheckpointLookup } from '../../journal/checkpoint-lookup.ts';
+import type { CheckpointLookup } from '../../journal/checkpoint.ts';
 import type { Inspector } from '../checks/checks.ts';
 
 export interface InstallationParts {

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { EVENT_TYPES } from '../../payments/events/event.ts';
 import { type AddressRules, checkUrl, DEVELOPMENT_RULES } from '../../webhooks/addresses.ts';
-import type { ConfiguredEndpoint } from '../../webhooks/configured.ts';
+import type { ConfiguredEndpoint } from '../../webhooks/change.ts';
 import { ENDPOINTS_MAXIMUM } from '../../webhooks/endpoint.ts';
 import type { webhooksSchema } from './operation.ts';
 

@@ -1,7 +1,7 @@
 // What the console's pages of review are given.
 import type { Context } from '../../administrators/pages/route.ts';
 import type { BackgroundVerification } from '../../journal/background-verification.ts';
-import type { CheckpointLookup } from '../../journal/checkpoint-lookup.ts';
+import type { CheckpointLookup } from '../../journal/checkpoint.ts';
 import type { Say } from '../../lib/phrases.ts';
 import type { Directory } from '../../merchants/directory.ts';
 import type { Offer } from '../../payments/methods/offer.ts';

@@ -131,7 +131,7 @@ interface ListPlace {
   context: ReviewContext;
   filtering: Filtering;
   shown: readonly Payment[];
-  /** Behind which payment it begins. */
+  /** The last payment of the page before. Undefined for the first page. */
   begins: QueuePlace | undefined;
   hasMore: boolean;
   count: QueueCount;

@@ -9,7 +9,7 @@ import {
   referencesIn,
 } from '../../payments/methods/transfer/creditor-reference.ts';
 import { PAYMENT_ID_PREFIX } from '../../payments/payment.ts';
-import { rfWindows, runsIn, startsIn } from '../../review/transfer-reference.ts';
+import { rfWindows, runsIn, startsIn } from '../../review/meaning.ts';
 import { type KeptLine, type LineDetails, saidOn } from '../kept.ts';
 import type { BACK_BY } from './matrix-outcomes.ts';
 

@@ -46,7 +46,7 @@ export interface PageRoute<Name extends string = never> {
   take?(visit: PageVisit<Name>, form: URLSearchParams): PageAnswer | Promise<PageAnswer>;
   /** The page of a form that failed, with what identifies the failure below it. If undefined, the site's own. */
   failed?(visit: PageVisit<Name>, form: URLSearchParams, more: Html): SentPage | undefined;
-  /** Whether `take` gets the forms of other sites, too, and refuses them itself. */
+  /** Whether `take` also gets forms of other sites. It must refuse them itself. */
   readonly takesForeign?: true;
   /** For an address to which programs post, too: makes `scope` read what they send, and returns what takes that and forms. */
   beside?(scope: FastifyInstance, takeForm: Handler): Handler;

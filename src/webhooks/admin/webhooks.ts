@@ -16,9 +16,17 @@ import {
 import { listSchema, listText, pageOf } from '../../web/list.ts';
 import { ENDPOINT_ACTS } from '../acts.ts';
 import { endpointNotFound } from '../change.ts';
-import { DELIVERY_STATUSES, type Delivery, isDeliveryId } from '../delivery.ts';
+import { resendDelivery } from '../deliver.ts';
 import { findAnyDelivery, listDeliveries } from '../delivery-queries.ts';
-import { ENDPOINT_STATES, type Endpoint, type EndpointState, isEndpointId } from '../endpoint.ts';
+import {
+  DELIVERY_STATUSES,
+  type Delivery,
+  ENDPOINT_STATES,
+  type Endpoint,
+  type EndpointState,
+  isDeliveryId,
+  isEndpointId,
+} from '../endpoint.ts';
 import {
   deliverySchema,
   endpointSchema,
@@ -28,7 +36,6 @@ import {
   wholeDeliverySchema,
 } from '../present.ts';
 import { findEndpoint, findQueue, searchEndpoints } from '../queries.ts';
-import { resendDelivery } from '../resend.ts';
 
 const merchantEndpointSchema = endpointSchema
   .extend({

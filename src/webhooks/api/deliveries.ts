@@ -13,8 +13,15 @@ import {
   wordParameter,
 } from '../../web/endpoint.ts';
 import { listSchema, listText, pageOf } from '../../web/list.ts';
-import { DELIVERY_STATUSES, type Delivery, isDeliveryId } from '../delivery.ts';
+import {
+  presentResend,
+  resend,
+  resendAnswerSchema,
+  resendDelivery,
+  resendRequestSchema,
+} from '../deliver.ts';
 import { attemptsOf, findDelivery, listDeliveries } from '../delivery-queries.ts';
+import { DELIVERY_STATUSES, type Delivery, isDeliveryId } from '../endpoint.ts';
 import {
   deliverySchema,
   presentDeliveries,
@@ -22,7 +29,6 @@ import {
   presentWholeDelivery,
   wholeDeliverySchema,
 } from '../present.ts';
-import { presentResend, resend, resendAnswerSchema, resendDelivery, resendRequestSchema } from '../resend.ts';
 import { foundEndpoint, type WebhookRoutes } from './webhooks.ts';
 
 const deliveryListSchema = listSchema(deliverySchema);

@@ -10,22 +10,22 @@ import { type Html, html } from '../../lib/html.ts';
 import { phrase } from '../../lib/phrases.ts';
 import { DAY_MS } from '../../lib/time.ts';
 import type { Directory } from '../../merchants/directory.ts';
-import { MODE_NAMES } from '../../merchants/pages/merchant-key-parts.ts';
+import { MODE_NAMES } from '../../merchants/pages/merchant-keys.ts';
 import { addressOfPayment } from '../../review/pages/panel.ts';
 import { pager, records } from '../../web/markup/table.ts';
 import { ENDPOINT_ACTS } from '../acts.ts';
+import { resendDelivery } from '../deliver.ts';
+import { attemptsOf, findDelivery, listDeliveries } from '../delivery-queries.ts';
+import type { Endpoint } from '../endpoint.ts';
 import {
   type AttemptMade,
   DELIVERIES_KEPT_MS,
   DELIVERY_STATUSES,
   type Delivery,
   type DeliveryStatus,
-} from '../delivery.ts';
-import { attemptsOf, findDelivery, listDeliveries } from '../delivery-queries.ts';
-import type { Endpoint } from '../endpoint.ts';
+} from '../endpoint.ts';
 import { presentEndpoint } from '../present.ts';
 import { findEndpoint, findQueue, listEndpoints, queuesOf } from '../queries.ts';
-import { resendDelivery } from '../resend.ts';
 
 export const WEBHOOKS = '/webhooks';
 const ENDPOINTS_SHOWN = 50;

@@ -2,8 +2,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { crc16, isPixKey, pixPayload } from '../../../src/payments/methods/transfer/pix.ts';
-import { epcPayload, isUpiId, upiPayload } from '../../../src/payments/methods/transfer/quick-pay.ts';
+import {
+  crc16,
+  epcPayload,
+  isPixKey,
+  isUpiId,
+  pixPayload,
+  upiPayload,
+} from '../../../src/payments/methods/transfer/quick-pay.ts';
 import { isSwissText, swissPayload } from '../../../src/payments/methods/transfer/swiss.ts';
 
 const REFERENCE = 'RF18539007547034';
