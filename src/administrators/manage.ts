@@ -1,7 +1,6 @@
 // Manages administrators: adds them, changes their role, disables and enables them, and resets their access.
 
-import type { Act } from '../journal/audit-entry.ts';
-import { newSalt } from '../journal/audit-entry.ts';
+import { type Act, newSalt } from '../journal/audit-entry.ts';
 import type { Journal } from '../journal/journal.ts';
 import { type RowChange, recordNewRow } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';

@@ -1,8 +1,7 @@
 // Sessions of administrators. A session is looked up at every request, so that its end holds on all nodes at once.
 
 import { randomBytes } from 'node:crypto';
-import type { Act } from '../journal/audit-entry.ts';
-import { newSalt } from '../journal/audit-entry.ts';
+import { type Act, newSalt } from '../journal/audit-entry.ts';
 import type { KeyRing } from '../journal/keys/key-ring.ts';
 import { changeRow, type Facts, isAsRecorded, readRecorded, recordNewRow } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';

@@ -1,7 +1,6 @@
 // Setting up: a link that works once, in half an hour, lets an administrator choose their password and second factor.
 
-import type { Act } from '../journal/audit-entry.ts';
-import { newSalt } from '../journal/audit-entry.ts';
+import { type Act, newSalt } from '../journal/audit-entry.ts';
 import type { KeyRing } from '../journal/keys/key-ring.ts';
 import { recordNewRow } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';

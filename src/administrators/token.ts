@@ -1,7 +1,6 @@
 // Tokens for /admin: a program acts as an administrator, with a role that is at most theirs, until a day that was named.
 
-import type { Act } from '../journal/audit-entry.ts';
-import { newSalt } from '../journal/audit-entry.ts';
+import { type Act, newSalt } from '../journal/audit-entry.ts';
 import { changeRow, lockRow, readRecorded, recordNewRow } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { OperationalError, validationFailed } from '../lib/errors.ts';

@@ -2,8 +2,15 @@
 
 import type { KeyRing } from '../journal/keys/key-ring.ts';
 import { type Html, hidden, settled } from '../lib/html.ts';
-import type { FieldFault, Kept } from '../payments/methods/fields.ts';
-import { FIELDS, type Field, type FieldName, type FieldUse, readField } from '../payments/methods/fields.ts';
+import {
+  FIELDS,
+  type Field,
+  type FieldFault,
+  type FieldName,
+  type FieldUse,
+  type Kept,
+  readField,
+} from '../payments/methods/fields.ts';
 import type { Instructions, Method } from '../payments/methods/method.ts';
 import { compactAccount } from '../payments/methods/transfer/payer-account.ts';
 import type { Payment } from '../payments/payment.ts';

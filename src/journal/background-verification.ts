@@ -61,7 +61,6 @@ export class BackgroundVerification {
     return this.#newest?.is === 'broken' ? undefined : this.#newest;
   }
 
-  /** Begins to verify, unless it is being done. Returns at once. */
   start(): void {
     if (this.#run || this.#stopping.signal.aborted) return;
     this.running = { since: this.#clock.now(), part: 0 };

@@ -109,7 +109,6 @@ export class Journal {
     });
   }
 
-  /** How many works wait for the next commit. */
   get queued(): number {
     return this.#queue.length;
   }
@@ -324,7 +323,6 @@ class WorkQueue {
     if (this.#works.length === this.#largestBatch) this.#onFull?.();
   }
 
-  /** Takes up to `most` works out. */
   take(most: number): Waiting[] {
     return this.#works.splice(0, most);
   }

@@ -20,7 +20,6 @@ interface MoveParts {
 export interface Moved {
   /** The number of rows of each table: the same on both sides. */
   rows: Record<string, number>;
-  /** What both sides were verified to hold. */
   verification: Verification;
 }
 

@@ -31,7 +31,6 @@ export interface RowFault {
 
 /** An entry that acknowledges a fault, as it is reported. */
 export interface Acknowledgement {
-  /** The number of the entry. */
   entry: number;
   /** Milliseconds since 1970. */
   at: number;

@@ -152,7 +152,6 @@ export class Locale<Key extends string> implements Language {
     return this.direction === 'rtl' ? text.replace(LETTERS_AND_SIGN, '$&\u200e') : text;
   }
 
-  /** A moment, milliseconds since 1970. */
   moment(ms: number): Html {
     return html`<time datetime="${formatTimestamp(ms)}">${this.#moments.moment(ms)}</time>`;
   }

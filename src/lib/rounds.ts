@@ -19,7 +19,6 @@ export class Rounds {
     this.#everyMs = everyMs;
   }
 
-  /** Runs the first round at once. */
   start(): void {
     this.#timer = setTimeout(() => this.#run(), 0);
   }

@@ -78,7 +78,6 @@ export class Directory {
     this.replace(merchants);
   }
 
-  /** Puts `merchants` in place of those of the configuration. */
   replace(merchants: readonly MerchantWithKeys[]): void {
     this.#configured = new Map(merchants.map((merchant) => [merchant.id, merchant]));
     this.#configuredKeys = new Map(
@@ -93,7 +92,6 @@ export class Directory {
     return { ...UNTOLD, ...own, isConfigured: true };
   }
 
-  /** Takes a merchant of the store as its row has it now. */
   putMerchant(row: StoredMerchant): void {
     const { id, version } = row;
     this.#distrusted.delete(id);
@@ -131,12 +129,10 @@ export class Directory {
     this.#callers.clear();
   }
 
-  /** Lets keys go that expired before `now`. */
   forgetInactive(now: number): void {
     this.#kept.forgetInactive(now);
   }
 
-  /** Puts `ids` in place of the merchants that are suspended. */
   suspend(ids: readonly string[]): void {
     this.#suspended = new Set(ids);
   }
@@ -146,7 +142,6 @@ export class Directory {
     return this.#suspended.has(merchantId) || this.#distrusted.has(merchantId);
   }
 
-  /** Whether there is any key at all. */
   get hasKeys(): boolean {
     return this.#configuredKeys.size > 0 || this.#kept.size > 0;
   }
@@ -165,7 +160,6 @@ export class Directory {
     return this.#names;
   }
 
-  /** How many merchants there are. */
   get count(): number {
     let count = this.#configured.size;
     for (const [id, { profile }] of this.#stored) if (profile && !this.#configured.has(id)) count++;
@@ -189,7 +183,6 @@ export class Directory {
     return [...this.configuredKeysOf(merchantId), ...keys];
   }
 
-  /** The keys of a merchant that the configuration names. */
   configuredKeysOf(merchantId: string): KnownKey[] {
     const keys = this.#configured.get(merchantId)?.keys ?? [];
     return keys.map(({ digest }) => this.#configuredKeys.get(digest)!);
@@ -216,18 +209,15 @@ export class Directory {
     return this.#configured.get(merchantId) ?? this.#stored.get(merchantId)?.profile;
   }
 
-  /** A key by its digest. */
   key(digest: string): KnownKey | undefined {
     const row = this.#kept.get(digest);
     return this.#configuredKeys.get(digest) ?? (row && this.#ofStore(row));
   }
 
-  /** A key of the configuration by its id. */
   configuredKey(id: string): KnownKey | undefined {
     return this.#configuredKeys.values().find((key) => key.id === id);
   }
 
-  /** The ids of the merchants that the configuration names. */
   get configuredIds(): string[] {
     return [...this.#configured.keys()];
   }
@@ -278,30 +268,25 @@ export class Directory {
 const REMEMBERED = 10_000;
 
 class KeptKeys {
-  /** Whether inactive keys are kept. */
   readonly #keepsOver: boolean;
   /** By their digests. */
   readonly #keys = new Map<string, StoredKey>();
   /** The keys that became inactive last, by their digests. */
   readonly #inactive = new LRUCache<string, StoredKey>({ max: REMEMBERED });
-  /** The digests of each merchant's keys. */
   readonly #digests = new Map<string, Set<string>>();
 
   constructor(keepsOver: boolean) {
     this.#keepsOver = keepsOver;
   }
 
-  /** How many are kept. */
   get size(): number {
     return this.#keys.size;
   }
 
-  /** The key with a digest. */
   get(digest: string): StoredKey | undefined {
     return this.#keys.get(digest);
   }
 
-  /** The digests of the keys that are kept of a merchant. */
   digestsOf(merchantId: string): ReadonlySet<string> {
     return this.#digests.get(merchantId) ?? new Set();
   }

@@ -10,8 +10,7 @@ import { isWholeSecret, newSecret, sha256Hex } from '../lib/secrets.ts';
 import { textFault } from '../lib/text.ts';
 import { DAY_MS } from '../lib/time.ts';
 import { findNow, type Seen } from '../store/table.ts';
-import type { Mode } from './merchant.ts';
-import { INVITE_ID_PREFIX, INVITES, type Invite } from './merchant.ts';
+import { INVITE_ID_PREFIX, INVITES, type Invite, type Mode } from './merchant.ts';
 import { findInviteByDigest, listInvites } from './queries.ts';
 
 export { type Invite, listInvites };

@@ -27,7 +27,6 @@ export class KeyUses {
     this.#journal = journal;
   }
 
-  /** Notes that a key is used at `now`. */
   note(keyId: string, now: number): void {
     const minute = now - (now % MINUTE_MS);
     if ((this.#seen.get(keyId) ?? 0) >= minute) return;

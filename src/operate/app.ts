@@ -66,7 +66,6 @@ interface AppParts extends SurfaceSettings, Pick<ShellParts, 'answerMs'> {
   offer: Offer;
   log: Logger;
   places: Places;
-  /** How letters leave. */
   mail: Mail;
   health: Health;
   figures: ReviewFigures;
@@ -76,13 +75,10 @@ interface AppParts extends SurfaceSettings, Pick<ShellParts, 'answerMs'> {
   tally: FailureTally;
   /** Of hashing a password, where it is not the usual. */
   passwordCost?: Cost | undefined;
-  /** Where webhooks may be sent. */
   webhookRules: AddressRules;
-  /** What the health page looks at. */
   installation: Installation;
   /** What refuses keys and tokens: one for all sites, which count together. */
   refuse: Refuse;
-  /** Logs and counts an unexpected error of ours. */
   defect: Defect;
 }
 

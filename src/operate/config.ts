@@ -12,8 +12,7 @@ import {
   type MerchantWithKeys,
   type Mode,
 } from '../merchants/merchant.ts';
-import type { Particulars } from '../merchants/particulars.ts';
-import { logoFrom } from '../merchants/particulars.ts';
+import { logoFrom, type Particulars } from '../merchants/particulars.ts';
 import { hostsFault } from '../store/connection-string.ts';
 import { type Installation, isDecisive, lineOf, type WhereWritten } from './checks/check.ts';
 import { READ_CHECKS, READ_PLACE_CHECKS } from './checks/settings-checks.ts';

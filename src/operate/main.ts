@@ -55,7 +55,6 @@ export interface Service {
   directory: Directory;
   keyUses: KeyUses;
   offer: Offer;
-  /** Hands out changes of payments. */
   feed: Feed;
   streams: EventStreams;
   waits: Waits;

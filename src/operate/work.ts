@@ -7,8 +7,7 @@ import { Feed, followJournal } from '../journal/feed.ts';
 import { Journal } from '../journal/journal.ts';
 import type { KeyRing } from '../journal/keys/key-ring.ts';
 import { ringListener } from '../journal/keys/open-ring.ts';
-import type { Fence } from '../journal/known-seal.ts';
-import { SealKeeper } from '../journal/known-seal.ts';
+import { type Fence, SealKeeper } from '../journal/known-seal.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Clock } from '../lib/time.ts';
 import type { Directory } from '../merchants/directory.ts';
@@ -59,7 +58,6 @@ export function startWork(base: Base, parts: WorkParts) {
   const { storage } = configuration;
   const keeper = new SealKeeper(storage, clock, log);
   undo.add(() => keeper.stop());
-  /** Called after each commit of this node. */
   const woken: (() => void)[] = [];
   const onSeal = (seal: Seal) => {
     fence.know(seal);

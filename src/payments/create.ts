@@ -1,7 +1,6 @@
 // Creates a payment, pending, with its first entry in the history.
 
-import type { Act } from '../journal/audit-entry.ts';
-import { newSalt } from '../journal/audit-entry.ts';
+import { type Act, newSalt } from '../journal/audit-entry.ts';
 import { recordNewRow } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { timeOrderedId } from '../lib/ids.ts';

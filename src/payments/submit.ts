@@ -12,7 +12,6 @@ import { transition } from './transition.ts';
 
 /** What a customer sent by one method: whole for the reviewer, masked for the merchant and for everyone with the link. */
 export interface Submission {
-  /** The method's id. */
   method: string;
   whole: object;
   masked: object;

@@ -81,7 +81,6 @@ export class Waits implements FeedListener {
     }
   }
 
-  /** Answers all waiting requests, and refuses new ones. */
   stop(): void {
     this.#stopped = true;
     for (const wakes of this.#wakes.values()) for (const wake of wakes) wake();

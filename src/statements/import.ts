@@ -1,9 +1,13 @@
 // Imports statements: what the store knows already is left as it is, everything else becomes rows with entries.
 
-import type { Statement, StatementFault, StatementLine } from '#bank-statements';
-import { hasThousandths, signedAmount } from '#bank-statements';
-import type { Act } from '../journal/audit-entry.ts';
-import { newSalt } from '../journal/audit-entry.ts';
+import {
+  hasThousandths,
+  type Statement,
+  type StatementFault,
+  type StatementLine,
+  signedAmount,
+} from '#bank-statements';
+import { type Act, newSalt } from '../journal/audit-entry.ts';
 import { recordNewRow } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';

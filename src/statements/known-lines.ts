@@ -1,8 +1,7 @@
 // The lines of one account that an import meets: what is known, what is new, and what one line does to another.
 
 import type { Statement, StatementLine } from '#bank-statements';
-import type { Act } from '../journal/audit-entry.ts';
-import { newSalt } from '../journal/audit-entry.ts';
+import { type Act, newSalt } from '../journal/audit-entry.ts';
 import { changeRow, recordNewRow } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';

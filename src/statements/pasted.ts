@@ -1,17 +1,21 @@
 // Reads a list that a bookkeeper pastes out of online banking: each row an amount with a reference or a name, and perhaps a day.
 
-import type { DateOrder, DecimalWord, Statement, StatementAccount, StatementLine } from '#bank-statements';
 import {
   csvAmount,
   csvAmountOfAny,
   csvDay,
   currencyCode,
+  type DateOrder,
+  type DecimalWord,
   dayOrdersOf,
   decimalsOf,
   ibanOf,
   type LineRead,
   markOf,
   numbered,
+  type Statement,
+  type StatementAccount,
+  type StatementLine,
 } from '#bank-statements';
 import { isIban } from '../payments/methods/transfer/payer-account.ts';
 import { defined } from './kept.ts';

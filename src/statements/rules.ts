@@ -2,8 +2,7 @@
 
 import type { Principal } from '../administrators/administrator.ts';
 import { requireStanding } from '../administrators/standing.ts';
-import type { Act } from '../journal/audit-entry.ts';
-import { newSalt } from '../journal/audit-entry.ts';
+import { type Act, newSalt } from '../journal/audit-entry.ts';
 import { changeRow, recordNewRow, thoseAsRecorded } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';

@@ -2,8 +2,7 @@
 
 import { hostsOf } from './connection-string.ts';
 import { type Database, DatabaseError } from './database.ts';
-import type { Connection } from './postgres-connection.ts';
-import { Budget } from './postgres-connection.ts';
+import { Budget, type Connection } from './postgres-connection.ts';
 import { Host } from './postgres-hosts.ts';
 
 /**

@@ -86,7 +86,6 @@ export class Hosts {
     }, ASK_EVERY_MS).unref();
   }
 
-  /** Asks no more. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     await this.#round;

@@ -4,8 +4,7 @@ import { closeSync, fdatasync, openSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import { DatabaseError } from './database.ts';
-import type { Connection } from './sqlite-connection.ts';
-import { asDatabaseError } from './sqlite-connection.ts';
+import { asDatabaseError, type Connection } from './sqlite-connection.ts';
 
 /** The log is folded into the database when it has grown by this many pages of 4 KiB. */
 const FOLDED_PAGES = 4000;

@@ -38,7 +38,6 @@ export class QueryReader {
     return value === undefined ? undefined : Number(value);
   }
 
-  /** The page size. */
   limit(): number {
     return this.integer('limit', 1, LIMIT.maximum) ?? LIMIT.default;
   }

@@ -27,7 +27,6 @@ export interface ShellParts extends RequestLog {
   plainHttp: PlainHttp | undefined;
   /** Makes the server whose requests `handler` answers. */
   server(handler: FastifyInstance['routing']): Server;
-  /** Logs and counts an unexpected error of ours. */
   defect: Defect;
   /** How long a request may be handled, where it is not the usual time; in milliseconds. */
   answerMs?: number | undefined;

@@ -14,8 +14,7 @@ import {
   resendAnswerSchema,
   resendRequestSchema,
 } from './deliver.ts';
-import type { Endpoint } from './endpoint.ts';
-import { DELIVERIES_KEPT_MS } from './endpoint.ts';
+import { DELIVERIES_KEPT_MS, type Endpoint } from './endpoint.ts';
 import { presentEndpoint } from './present.ts';
 
 const DAYS_MAXIMUM = DELIVERIES_KEPT_MS / DAY_MS;

@@ -5,8 +5,13 @@ import { timeOrderedFloor } from '../lib/ids.ts';
 import type { Tenant } from '../payments/queries.ts';
 import type { Reader, Value } from '../store/database.ts';
 import { marks } from '../store/table.ts';
-import type { Endpoint } from './endpoint.ts';
-import { type AttemptMade, DELIVERY_ID_PREFIX, type Delivery, type DeliveryStatus } from './endpoint.ts';
+import {
+  type AttemptMade,
+  DELIVERY_ID_PREFIX,
+  type Delivery,
+  type DeliveryStatus,
+  type Endpoint,
+} from './endpoint.ts';
 
 const COLUMNS = [
   'id',

@@ -123,7 +123,6 @@ export interface Delivery {
   created_at: number;
   /** When the next attempt is due; null if there is none. */
   due_at: number | null;
-  /** Attempts that were made. */
   attempts: number;
   /** Attempts that failed since the delivery was queued, or last sent again by hand. */
   tries: number;

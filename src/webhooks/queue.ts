@@ -176,7 +176,6 @@ const SHARE = 1 / 4;
 
 export class Slots {
   #running = 0;
-  /** Slots by who holds them. */
   readonly #held = new Map<string, number>();
   /** Senders that wait for a slot, the longest waiting first. */
   readonly #waiting = new Map<Endpoint, () => void>();
@@ -190,7 +189,6 @@ export class Slots {
     return taken;
   }
 
-  /** Gives slots of an endpoint back. */
   release(endpoint: Endpoint, count: number): void {
     if (count === 0) return;
     this.#add(endpoint, -count);
@@ -293,12 +291,10 @@ export class DueDeliveries {
     this.#endpoint = endpoint;
   }
 
-  /** Number of deliveries that are known to wait. */
   get waiting(): number {
     return this.#read.length + this.#unread;
   }
 
-  /** Notes that `count` more were queued. */
   queued(count: number): void {
     this.#unread += count;
   }

@@ -6,11 +6,9 @@ import type { Throttle } from '../web/rate-limit.ts';
 import type { AttemptOutcome } from './attempt.ts';
 import { type AttemptNoted, attempt, noteAttempted, type Sending } from './deliver.ts';
 import { dueDeliveries } from './delivery-queries.ts';
-import type { Delivery } from './endpoint.ts';
-import { ENDPOINTS, type Endpoint } from './endpoint.ts';
+import { type Delivery, ENDPOINTS, type Endpoint } from './endpoint.ts';
 import { findEndpoint } from './queries.ts';
-import type { Slots } from './queue.ts';
-import { DueDeliveries, type DueDelivery, EndpointQueue, storedReply } from './queue.ts';
+import { DueDeliveries, type DueDelivery, EndpointQueue, type Slots, storedReply } from './queue.ts';
 
 /** Attempts at once: of one endpoint, and of one that fails or never answered with success. */
 const OF_ONE = 4;
@@ -24,7 +22,6 @@ export const NOT_NOTED = 8;
 export interface SendingNode {
   /** Names the holder of leases. Another one at each start. */
   id: string;
-  /** What writes. */
   commits: SharedCommits;
   /** Aborts attempts. */
   signal: AbortSignal;
@@ -33,13 +30,11 @@ export interface SendingNode {
   news: Set<string>;
   /** Whether an endpoint is enabled, unchanged, and the node does not stop. */
   isCurrent(endpoint: Endpoint): boolean;
-  /** Attempts that run. */
   slots: Slots;
   /** Attempts at endpoints that never answered with success; undefined where they are not limited. */
   trials: Throttle<Endpoint> | undefined;
   /** Attempts at endpoints that failed twice in a row. */
   failing: Throttle<Endpoint>;
-  /** Replies that are stored. */
   replies: Throttle<Endpoint>;
   /** Attempts that were made, by the status of their delivery after them. */
   counters: Record<AttemptNoted['status'], number>;
@@ -52,7 +47,6 @@ export class EndpointSender {
   readonly #queue: EndpointQueue;
   /** Attempts that run or are not written down yet, by the delivery's id. */
   readonly #attempts = new Map<string, Promise<void>>();
-  /** How many of them run. */
   #running = 0;
   readonly #due: DueDeliveries;
   /** Runs while new events are queued. */

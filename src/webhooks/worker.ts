@@ -31,19 +31,15 @@ export class WebhookWorker {
   readonly #sending: Sending & { journal: Journal };
   readonly #log: Logger;
   readonly #outage = new Outage();
-  /** What all senders share. */
   readonly #node: SendingNode;
-  /** Aborts the attempts that run. */
   readonly #stopping = new AbortController();
   #ending = false;
   #hasBegun = false;
   /** The endpoints of the configuration file; undefined once the store has them. */
   #configured: readonly ConfiguredEndpoint[] | undefined;
-  /** Enabled endpoints by id. */
   #endpoints: ReadonlyMap<string, Endpoint> = new Map();
   /** The newest entry whose tenant is known. */
   #seen: number | undefined;
-  /** The senders that run, by the endpoint's id. */
   readonly #senders = new Map<string, { sender: EndpointSender; end: Promise<void> }>();
   /** Endpoints whose last sender could not write. */
   readonly #failing = new Set<string>();

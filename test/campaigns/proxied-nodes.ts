@@ -1,8 +1,7 @@
 // What must hold with a proxy of deploy/ in front of two nodes: one is restarted, or one hangs, which is to take connections and answer nothing.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { HttpsClient, ProxyAnswer } from '../support/https-client.ts';
-import { newHttpsClient } from '../support/https-client.ts';
+import { type HttpsClient, newHttpsClient, type ProxyAnswer } from '../support/https-client.ts';
 import type { RunningProxy } from '../support/proxy.ts';
 import { eventually } from '../support/waiting.ts';
 import { BEARER, besiege, countOf, create, type Site, startSite } from './proxied-site.ts';

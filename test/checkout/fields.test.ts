@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { composeIBAN } from 'ibantools';
-import type { FieldFault, Reading } from '../../src/payments/methods/fields.ts';
 import {
   FIELDS,
   type Field,
+  type FieldFault,
   type FieldName,
   maskEmail,
   maskIban,
@@ -13,6 +13,7 @@ import {
   maskPhone,
   parseCardExpiry,
   parseCardNumber,
+  type Reading,
   readField,
   TEST_CARDS,
 } from '../../src/payments/methods/fields.ts';

@@ -1,8 +1,7 @@
 // Statements in the store: imported once whatever files show them, whole or not at all, and held against the history.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { StatementAccount } from '#bank-statements';
-import { readStatements } from '#bank-statements';
+import { readStatements, type StatementAccount } from '#bank-statements';
 import { checkFile, importFile } from '../../src/statements/import-file.ts';
 import { type KeptLine, saidOn } from '../../src/statements/kept.ts';
 import { listLines, listStatements } from '../../src/statements/line-queries.ts';

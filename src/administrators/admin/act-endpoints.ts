@@ -3,8 +3,7 @@ import { z } from 'zod';
 import type { Reader } from '../../store/database.ts';
 import { type Acts, type RoutineAct, takenBy } from '../../web/act.ts';
 import { type ApiEndpoint, endpoint } from '../../web/endpoint.ts';
-import type { AdminParts } from './authenticate.ts';
-import { administratorActOf } from './authenticate.ts';
+import { type AdminParts, administratorActOf } from './authenticate.ts';
 
 interface Things<T> {
   /** The thing with an id. Throws `not_found`. */

@@ -8,7 +8,6 @@ const SEALED = /^sealed\.([0-9a-f]{16})\.([\w-]{16})\.([\w-]{22,})$/;
 /** Where a sealed text stands in the store. It opens nowhere else. */
 export interface Cell {
   table: string;
-  /** The row's id. */
   row: string;
   column: string;
 }

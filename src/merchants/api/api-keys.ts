@@ -8,11 +8,11 @@ import { type Clock, DAY_MS, SECOND_MS, timestampOrNull } from '../../lib/time.t
 import type { Database } from '../../store/database.ts';
 import { type ApiEndpoint, cursorParameter, endpoint, limitParameter } from '../../web/endpoint.ts';
 import { fromCursor, listSchema, listText, pageOf } from '../../web/list.ts';
-import type { KeyAct } from '../api-keys.ts';
 import {
   changeKeys,
   issueKey,
   KEY_NAME_MAXIMUM,
+  type KeyAct,
   keyNameFault,
   OVERLAPS_MS,
   revokeKey,

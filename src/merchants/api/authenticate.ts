@@ -22,7 +22,6 @@ export interface Authentication {
   directory: Directory;
   keyUses: KeyUses;
   clock: Clock;
-  /** What refuses keys. */
   refuse: Refuse;
 }
 

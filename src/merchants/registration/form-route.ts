@@ -5,8 +5,7 @@ import { derivedSecret, sha256Hex } from '../../lib/secrets.ts';
 import { described } from '../../web/endpoint.ts';
 import type { Description } from '../../web/openapi.ts';
 import { holdsToken, isBrowser, isForm, isRandom, newRandom, tokenOf } from '../../web/pages/form.ts';
-import type { FailureLog } from '../../web/pages/problem.ts';
-import { busyPage } from '../../web/pages/problem.ts';
+import { busyPage, type FailureLog } from '../../web/pages/problem.ts';
 import {
   type Handler,
   type PageAnswer,
@@ -68,7 +67,6 @@ class FormRoute implements PageRoute<'invite'> {
     return (request, reply) => (isForm(request.headers) ? takeForm : takeJson)(request, reply);
   }
 
-  /** The form, or the page that says that registration is closed. */
   show(visit: RegistrationVisit): PageAnswer {
     return (
       this.#closed(visit) ??
@@ -91,7 +89,6 @@ class FormRoute implements PageRoute<'invite'> {
     return mode === 'closed' ? { status: 403, text: closedPage(visit, contact) } : undefined;
   }
 
-  /** The page of the key, or of why there is none. */
   async take(visit: RegistrationVisit, form: URLSearchParams): Promise<PageAnswer> {
     const { mode, contact, baseUrl } = this.#parts;
     const { request, words } = visit;

@@ -1,7 +1,10 @@
 // Everything under /admin: the token first, then whether there is such an endpoint, then whether the role allows it.
 import type { FastifyInstance } from 'fastify';
-import type { AdminParts } from '../../administrators/admin/authenticate.ts';
-import { authenticator, requirePermission } from '../../administrators/admin/authenticate.ts';
+import {
+  type AdminParts,
+  authenticator,
+  requirePermission,
+} from '../../administrators/admin/authenticate.ts';
 import type { Offer } from '../../payments/methods/offer.ts';
 import { decisionEndpoints } from '../../review/admin/decisions.ts';
 import { paymentReads } from '../../review/admin/payments.ts';

@@ -157,7 +157,6 @@ export type Stage = 'read' | 'start' | 'store' | 'later';
 /** One question. Those of the stages before `later` keep a service in production from starting where they fail. */
 export interface Check {
   id: string;
-  /** What it looks at, in a few words. */
   about: string;
   stage: Stage;
   /** Whether a failure counts in development too. */

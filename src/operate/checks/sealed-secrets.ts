@@ -29,11 +29,8 @@ interface SealedTable<R extends object> {
   list(database: Reader): Promise<readonly R[]>;
   /** Whose secrets a row holds: the administrator's e-mail address, or the webhook endpoint's id. */
   holder(row: R): string;
-  /** The sealed secrets of a row. */
   secrets(row: R): (string | null)[];
-  /** Seals the secrets of a row with the ring's current key. */
   reseal(transaction: Transaction, row: R, ring: KeyRing): Promise<unknown>;
-  /** Clears the secrets of a row that `isLost` finds. */
   clear(transaction: Transaction, row: R, isLost: (sealed: string | null) => boolean): Promise<unknown>;
 }
 

@@ -29,7 +29,6 @@ const listSchema = z.object({
   engine: z.enum(['sqlite', 'postgres']),
   /** Of the storage whose backup it is. */
   storage: z.string(),
-  /** How many migrations the database had seen. */
   schema: z.int(),
   entries: z.int(),
   seals: z.int(),

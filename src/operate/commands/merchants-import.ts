@@ -19,7 +19,6 @@ interface Imported {
   name: string;
   /** Whether the store did not have it. */
   imported: boolean;
-  /** How many keys the store did not have. */
   keys: number;
   /** Whether the development key is one of its keys: that is not taken over. */
   hasDevelopmentKey: boolean;

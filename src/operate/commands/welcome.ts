@@ -231,10 +231,8 @@ interface Doors {
 }
 
 interface Banner {
-  /** How long the start took, in milliseconds. */
   readyMs: number;
   doors: Doors;
-  /** From `setUpLink`. */
   setUp: string | undefined;
   /** Whether the store was filled with the demo at this start. */
   hasDemo: boolean;

@@ -91,19 +91,15 @@ export class Measurements {
     for (const name of MISNAMED) this.#registry.removeSingleMetric(name);
   }
 
-  /** Counts an answered request. */
   readonly observe: Observe = (route, method, status, seconds) => {
     const known = METHODS.has(method) ? method : 'other';
     this.#requests.observe({ method: known, route: route ?? 'unknown', status }, seconds);
   };
 
-  /** Counts a commit of so many works. */
   readonly committed = (works: number): void => this.#batches.observe(works);
 
-  /** Counts a failure of the store. */
   readonly failed = (failure: DatabaseFailure): void => this.#failures.inc({ failure });
 
-  /** Counts an unexpected error. */
   readonly defect = (): void => this.#defects.inc();
 
   /** Adds the values that are read at each scrape. Call it once. */

@@ -42,7 +42,6 @@ const STRONG_SHARE = 50;
 export interface ConsoleSettings extends ConsoleParts, FailureLog {
   /** How many forms of signing in one network address may send in 15 minutes. */
   signInForms: number;
-  /** Every page and form. */
   routes: readonly Route[];
 }
 

@@ -8,9 +8,7 @@ export interface InstallationParts {
   /** The private directory, where checkpoints and the public key lie. */
   storage: string;
   checkpoints: CheckpointLookup;
-  /** Verifies the history in the background of this node. */
   verification: BackgroundVerification;
-  /** Asks every check about this installation. */
   inspector: Inspector;
 }
 

@@ -25,7 +25,6 @@ export type Position = Pick<ToldEntry, 'number' | 'id'>;
 
 interface EventPage {
   events: (Position & { event: PaymentEvent })[];
-  /** Whether there may be more behind the page. */
   has_more: boolean;
   /** Behind which to go on; undefined before the first event. */
   end: Position | undefined;
@@ -127,7 +126,6 @@ interface ChangeFilter {
 
 interface ChangesPage {
   payments: Payment[];
-  /** Whether there may be more behind the page. */
   has_more: boolean;
   /** A cursor to what comes behind the page; undefined where nothing was looked at. */
   end: string | undefined;

@@ -117,7 +117,6 @@ export class EventStreams implements FeedListener {
     }
   }
 
-  /** Ends all streams, and opens no more. */
   stop(): void {
     this.#stopped = true;
     clearInterval(this.#ticking);
@@ -164,7 +163,6 @@ class Stream {
     this.#catchUp();
   }
 
-  /** Takes an event that has just happened. */
   take(frame: Frame): void {
     const { filter, response } = this.#parts;
     if (filter.types?.includes(frame.event.type) === false) return;

@@ -3,8 +3,7 @@
 import { age, isLong, nameOf } from '../../administrators/pages/parts.ts';
 import { type Html, html } from '../../lib/html.ts';
 import { DAY_MS } from '../../lib/time.ts';
-import type { Payment } from '../../payments/payment.ts';
-import { claimOf } from '../../payments/payment.ts';
+import { claimOf, type Payment } from '../../payments/payment.ts';
 import { icon } from '../../web/markup/icons.ts';
 import { queuePlace } from '../queries.ts';
 import { arrivalsOf, awaitsSecond, receivedSoFar } from '../review.ts';

@@ -1,8 +1,7 @@
 // Importing bank statements under /admin: a file is taken, the status of a long import can be asked, and an import is undone.
 import { z } from 'zod';
 import { ENCODINGS, FILE_BYTES_MAXIMUM, type PartialLayout, parseChoices } from '#bank-statements';
-import type { AdminParts } from '../../administrators/admin/authenticate.ts';
-import { administratorActOf } from '../../administrators/admin/authenticate.ts';
+import { type AdminParts, administratorActOf } from '../../administrators/admin/authenticate.ts';
 import { requireStanding } from '../../administrators/standing.ts';
 import type { Act } from '../../journal/audit-entry.ts';
 import { OperationalError, validationFailed } from '../../lib/errors.ts';

@@ -2,7 +2,6 @@
 
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
-import type { CsvSeen, ReadOptions } from '#bank-statements';
 import {
   CSV_CHOICES,
   CSV_ROLES,
@@ -10,10 +9,12 @@ import {
   type CsvChoice,
   type CsvColumns,
   type CsvRole,
+  type CsvSeen,
   type CsvStatus,
   ENCODINGS,
   FILE_BYTES_MAXIMUM,
   type PartialLayout,
+  type ReadOptions,
 } from '#bank-statements';
 import type { SelectChoices } from '../../administrators/pages/filters.ts';
 import { OperationalError } from '../../lib/errors.ts';

@@ -36,7 +36,6 @@ export interface Page {
   title: string;
   /** The first paragraph, without markup. */
   lead: string;
-  /** The page as Markdown. */
   text: string;
   sections: readonly Section[];
   /** The page as HTML, with links and examples as `links` has them. */

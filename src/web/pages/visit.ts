@@ -24,7 +24,6 @@ export interface PageSite<Name extends string = never> {
   /** The name at the top of every page; undefined where each page says it. */
   brand?: string;
   words: {
-    /** The link past the header. */
     skip: Key;
     /** What became of a form that was refused, and of a request that failed. */
     refused: Key;

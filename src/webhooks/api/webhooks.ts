@@ -22,8 +22,7 @@ import {
   endpointNotFound,
   rotateSecret,
 } from '../change.ts';
-import type { Sending } from '../deliver.ts';
-import { sendTestEvent } from '../deliver.ts';
+import { type Sending, sendTestEvent } from '../deliver.ts';
 import { ENDPOINTS_MAXIMUM, type Endpoint, isEndpointId } from '../endpoint.ts';
 import { endpointSchema, presentEndpoint } from '../present.ts';
 import { findEndpoint, findQueue, listEndpoints, queuesOf } from '../queries.ts';

@@ -5,8 +5,16 @@ import { form, page, type Route, withParts } from '../../administrators/pages/ro
 import { html } from '../../lib/html.ts';
 import { ENDPOINT_ACTS } from '../acts.ts';
 import type { Endpoint } from '../endpoint.ts';
-import type { WebhookContext, WebhookParts } from './webhooks.ts';
-import { deliveryPage, endpointNamed, endpointPage, resendOne, WEBHOOKS, webhooksPage } from './webhooks.ts';
+import {
+  deliveryPage,
+  endpointNamed,
+  endpointPage,
+  resendOne,
+  WEBHOOKS,
+  type WebhookContext,
+  type WebhookParts,
+  webhooksPage,
+} from './webhooks.ts';
 
 const ENDPOINT = `${WEBHOOKS}/:endpoint_id`;
 const DELIVERY = `${ENDPOINT}/deliveries/:delivery_id`;

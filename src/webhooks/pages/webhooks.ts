@@ -16,13 +16,13 @@ import { pager, records } from '../../web/markup/table.ts';
 import { ENDPOINT_ACTS } from '../acts.ts';
 import { resendDelivery } from '../deliver.ts';
 import { attemptsOf, findDelivery, listDeliveries } from '../delivery-queries.ts';
-import type { Endpoint } from '../endpoint.ts';
 import {
   type AttemptMade,
   DELIVERIES_KEPT_MS,
   DELIVERY_STATUSES,
   type Delivery,
   type DeliveryStatus,
+  type Endpoint,
 } from '../endpoint.ts';
 import { presentEndpoint } from '../present.ts';
 import { findEndpoint, findQueue, listEndpoints, queuesOf } from '../queries.ts';
