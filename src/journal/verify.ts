@@ -13,7 +13,7 @@ import { HistoryBroken, type RowCheck, type RowReport, type Voucher } from './ro
 export { HistoryBroken };
 
 interface VerifyOptions {
-  /** Told how many of how many entries and rows are done. */
+  /** Called with the number of entries and rows that are done, and with their total. */
   onProgress?(done: number, total: number): void;
   /** Called for each row that is not as the history says. */
   onFault?(fault: RowFault): void;

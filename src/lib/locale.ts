@@ -91,7 +91,7 @@ export class Locale<Key extends string> implements Language {
     return plain;
   }
 
-  /** A piece of a page in this language, made once for as long as it is among those asked for last. */
+  /** A piece of a page in this language. It is cached, and made again if it was not asked for recently. */
   remembered<T extends object>(name: string, make: () => T): T {
     let piece = this.#pieces.get(name) as T | undefined;
     if (!piece) {

@@ -81,7 +81,7 @@ export class SteadyClock {
     return set === 0 && followed === 0 ? undefined : { set, ahead, followed };
   }
 
-  /** How much of a lead of the machine's clock has stood for a minute: the least of what it was in that time. */
+  /** The lead of the machine's clock that has lasted for a minute: the least lead in that time. */
   #believed(found: number, at: number): number {
     if (found <= STEP_MS) {
       this.#doubted = undefined;

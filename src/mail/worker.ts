@@ -162,7 +162,7 @@ export class MailWorker {
     this.#hasBegun = true;
   }
 
-  /** Writes down what the history has to tell. Returns whether there was something. */
+  /** Writes the letters that new entries of the history call for. Returns whether there were any. */
   async #writeNews(): Promise<boolean> {
     const { database, directory, clock } = this.#parts;
     const newest = await newestEntry(database);

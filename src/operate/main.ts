@@ -92,7 +92,7 @@ export async function startService(configuration: Configuration, parts: StartPar
   }
 }
 
-/** What was begun when it throws is ended by `undo`. */
+/** Adds the end of each thing that it begins to `undo`, which the caller runs if this throws. */
 async function start(configuration: Configuration, parts: StartParts, undo: Undo): Promise<Service> {
   const { log, clock } = parts;
   const { tls, metrics, time_zone: timeZone } = configuration;

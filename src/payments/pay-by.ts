@@ -12,7 +12,7 @@ export interface PaymentTerms {
   graceDays: number;
 }
 
-/** The terms of an installation whose configuration says nothing of them. */
+/** Default terms, for a configuration that sets none. */
 export const DEFAULT_TERMS: PaymentTerms = {
   lifetimeS: (7 * DAY_MS) / SECOND_MS,
   timeZone: 'UTC',

@@ -70,7 +70,7 @@ const RARE = [
 
 const served = (column: Column, value: Value): Condition => ({ sql: `${column} = ?`, values: [value] });
 
-/** Written so that no index serves it. */
+/** A condition in a form that no index serves. */
 const unindexed = (column: Column, value: Value): Condition => ({
   sql: `${column} ${column === 'amount_minor' ? '+ 0' : "|| ''"} = ?`,
   values: [value],

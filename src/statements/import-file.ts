@@ -52,7 +52,7 @@ export interface CheckedFile {
   notes: FileFault[];
   /** Layouts of CSV files that the bookkeeper confirmed: they are kept with the import. */
   confirmed?: RememberedLayout[];
-  /** The lines of statements that do not hold theirs. */
+  /** The lines of the statements, where those of a large file are read apart. */
   parts?: LineParts;
 }
 

@@ -35,7 +35,7 @@ function rowMaker(columns: readonly { name: string }[]): Prepared['row'] {
   return new Function('values', `return { ${fields.join(', ')} }`) as Prepared['row'];
 }
 
-/** No number of ours lies beyond 2^53: another hand wrote it. It is read rounded, as from PostgreSQL, so that verifying can say where. */
+/** Reads numbers beyond 2^53 rounded, as PostgreSQL gives them. The service writes none. Verification reports the row. */
 function readRoughly(statement: StatementSync, values: readonly Value[]): unknown[] {
   statement.setReadBigInts(true);
   const rows = statement.all(...values) as unknown as unknown[][];

@@ -30,7 +30,7 @@ export function literal(text: string): Html {
   return html`<span class="literal" dir="ltr" translate="no">${text}</span>`;
 }
 
-/** Text from outside, whose direction is its own. */
+/** Text from outside. Its direction follows its own letters. */
 export function said(text: string): Html {
   return html`<span class="said" dir="auto">${text}</span>`;
 }

@@ -186,7 +186,7 @@ export function seeOther(visit: Visit, to: string): FastifyReply {
     .send();
 }
 
-/** What an address may ask to be kept, one at a time. */
+/** The preferences that an address may ask to keep, one at a time. */
 const PREFERENCES = ['theme', 'keys', 'lang'] as const;
 
 /** Keeps a preference that an address asks for, and the address without it; undefined where it asks for none. */

@@ -23,7 +23,7 @@ import {
 const FIX = 'start the service, and let the proxy and the names lead to it';
 const MEND_NOT_READY = 'it runs: see what /health/ready names under failing, and what else failed here';
 
-/** What `/health` answers, whether payments can be stored or not. */
+/** The beginning of every answer of `/health`, whether payments can be stored or not. */
 const IS_HEALTH = /"status":"(ok|unavailable)","version":/;
 
 /** A check that an address answers as this service does. */

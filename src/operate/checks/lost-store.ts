@@ -46,7 +46,7 @@ export function misplacedFiles(settings: Settings): Verdict | undefined {
   );
 }
 
-/** What is to be said of a SQLite file that is missing though checkpoints vouch for it; undefined where that is not so. */
+/** The verdict on a SQLite file that is missing though checkpoints vouch for it. Undefined if it is there. */
 export function lostDatabaseFile(settings: Settings): Verdict | undefined {
   const { storage, database_url } = settings;
   const file = join(storage, SQLITE_FILE);

@@ -98,7 +98,7 @@ function linesIn(file: string): ReadonlyMap<string, Lines> {
 function told(done: readonly Imported[], file: string, lines: ReadonlyMap<string, Lines>): string[] {
   const merchants = done.filter(({ imported }) => imported).length;
   const keys = done.reduce((sum, one) => sum + one.keys, 0);
-  // The list that nothing is left of goes too, with the name that stands above it.
+  // A list whose merchants are all taken over may be removed with its name.
   const isAll = done.length > 0 && done.length === lines.size - 1;
   return [
     merchants + keys === 0

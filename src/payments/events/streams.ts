@@ -14,7 +14,7 @@ import { type EventFilter, listEvents, type Position, positionAt, tellOf } from 
 export const STREAMS_MAXIMUM = 100;
 /** How soon a client that lost its connection should come back. */
 const RETRY_MS = SECOND_MS;
-/** What a node waits for. */
+/** The intervals and timeouts of event streams. */
 export interface StreamPace {
   /** A comment is sent after this long without an event, so that no proxy takes the connection for dead. */
   heartbeatMs: number;

@@ -173,7 +173,7 @@ export function maskIban(text: string): string {
   return `${head} •••• ${end(compact, 4)}`.trim();
 }
 
-/** The test numbers, each with what becomes of it. */
+/** The test card numbers, each with the outcome of its payment. */
 export const TEST_CARDS = {
   '4242424242424242': { brand: 'Visa', outcome: 'reviewed' },
   '5555555555554444': { brand: 'Mastercard', outcome: 'reviewed' },

@@ -1,4 +1,4 @@
-// Finds the row of the matrix for a cell, and says what it says.
+// Finds the row of the matrix for a cell, and its sentences.
 import { type LineCase, MATRIX, type MatrixCell, type MatrixRow } from './matrix.ts';
 
 /** What is said of a cell. */
