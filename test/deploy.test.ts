@@ -47,6 +47,10 @@ describe('deploy/counterfoil.service', () => {
     assert.equal(value('InaccessiblePaths'), `-${value('WorkingDirectory')}/.git`);
   });
 
+  test('lets the service ask for the addresses of this machine, without which 0.0.0.0 ends a start', () => {
+    assert.ok(value('RestrictAddressFamilies')!.split(' ').includes('AF_NETLINK'));
+  });
+
   test('the command for administrators has its account and its environment', () => {
     const script = read('deploy/counterfoil');
     assert.match(script, new RegExp(`runuser -u ${value('User')} `));

@@ -357,4 +357,15 @@ curl --fail --silent http://127.0.0.1:9465/metrics | grep --quiet counterfoil_ |
 install -m 0600 -o counterfoil -g counterfoil /dev/null /var/lib/counterfoil/counterfoil.sqlite`,
     says: /every one read back/,
   },
+  {
+    block: 'install.md Without a proxy 1',
+    arrange: `section() { sed -n '/^### Without a proxy/,/^## /{/^\`\`\`'$1'/,/^\`\`\`/{/^\`/!p}}' /opt/counterfoil/docs/operating/install.md; }
+cd /etc/counterfoil; install -d -m 0700 -o counterfoil -g counterfoil tls
+sed -i '/^base_url:/d; /^trust_proxy:/d' counterfoil.yaml; section yaml >> counterfoil.yaml
+openssl req -x509 -newkey rsa:2048 -nodes -keyout /tmp/privkey.pem -out /tmp/fullchain.pem -subj /CN=pay.example -days 90 2>/dev/null
+install -m 0600 -o counterfoil -g counterfoil -t tls /tmp/fullchain.pem /tmp/privkey.pem
+mkdir -p /etc/systemd/system/counterfoil.service.d; section ini > /etc/systemd/system/counterfoil.service.d/override.conf
+systemctl daemon-reload`,
+    says: /"failing":\[\]/,
+  },
 ];
