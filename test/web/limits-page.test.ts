@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { STREAMS_MAXIMUM } from '../../src/payments/events/streams.ts';
 import { URL_MAXIMUM } from '../../src/web/errors.ts';
 import { LIMIT } from '../../src/web/list.ts';
 import { LIMITS } from '../../src/web/server.ts';
@@ -26,5 +27,6 @@ test('the page of limits gives the limits of requests as they are held to.', () 
   assert.equal(limitOf(/^From a request to/), seconds(LIMITS.answerMs));
   assert.equal(limitOf(/^Connection without/), seconds(LIMITS.keepAliveTimeoutMs));
   assert.equal(limitOf(/^Requests on one/), String(LIMITS.requestsPerSocket));
+  assert.ok(limitOf(/^Event streams/).startsWith(`${STREAMS_MAXIMUM};`));
   assert.ok(limitOf(/^Entries of one/).startsWith(`${LIMIT.maximum};`));
 });
