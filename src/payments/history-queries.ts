@@ -37,37 +37,17 @@ export async function listStretches(transaction: Transaction, first: number, las
   );
 }
 
-/** Stretches from `first` on that hold entries about a tenant's payments. */
+/** Stretches that hold entries about a tenant's payments: from one on, or up to one, the newest first. */
 export function stretchesOf(
   database: Reader,
   { merchant_id, mode }: Tenant,
-  first: number,
+  which: { from: number } | { until: number },
   limit: number,
 ): Promise<{ stretch: number }[]> {
-  return database.query(
-    'select stretch from payment_stretches where merchant_id = ? and mode = ? and stretch >= ? order by stretch limit ? + 0',
-    merchant_id,
-    mode,
-    first,
-    limit,
-  );
-}
-
-/** Stretches up to `last` that hold entries about a tenant's payments, newest first. */
-export function stretchesUntil(
-  database: Reader,
-  { merchant_id, mode }: Tenant,
-  last: number,
-  limit: number,
-): Promise<{ stretch: number }[]> {
-  return database.query(
-    `select stretch from payment_stretches where merchant_id = ? and mode = ? and stretch <= ?
-     order by stretch desc limit ? + 0`,
-    merchant_id,
-    mode,
-    last,
-    limit,
-  );
+  const [bound, stretch] =
+    'from' in which ? ['>= ? order by stretch', which.from] : ['<= ? order by stretch desc', which.until];
+  const sql = `select stretch from payment_stretches where merchant_id = ? and mode = ? and stretch ${bound} limit ? + 0`;
+  return database.query(sql, merchant_id, mode, stretch, limit);
 }
 
 /** The newest entry about a tenant's payments with a number above `after` up to `until`. */

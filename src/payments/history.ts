@@ -14,7 +14,6 @@ import {
   newestEntryOfTenant,
   STRETCH,
   stretchesOf,
-  stretchesUntil,
 } from './history-queries.ts';
 import type { Tenant } from './queries.ts';
 
@@ -43,7 +42,7 @@ export async function historyOf(
   const found: AuditEntry[] = [];
   let reached = after;
   while (reached < listed) {
-    const stretches = await stretchesOf(database, tenant, Math.floor(reached / STRETCH), STRETCHES);
+    const stretches = await stretchesOf(database, tenant, { from: Math.floor(reached / STRETCH) }, STRETCHES);
     for (const { stretch } of stretches) {
       const part = { after: Math.max(reached, stretch * STRETCH), until: (stretch + 1) * STRETCH };
       found.push(...(await entriesOfTenant(database, tenant, part, limit - found.length)));
@@ -67,7 +66,8 @@ export async function newestOf(
   if (until - listed > UNLISTED_MAXIMUM) throw unavailable();
   const unlisted = await newestEntryOfTenant(database, tenant, { after: listed, until });
   if (unlisted) return unlisted;
-  for (const { stretch } of await stretchesUntil(database, tenant, Math.floor((until - 1) / STRETCH), 2)) {
+  const last = Math.floor((until - 1) / STRETCH);
+  for (const { stretch } of await stretchesOf(database, tenant, { until: last }, 2)) {
     const part = { after: stretch * STRETCH, until: Math.min(until, (stretch + 1) * STRETCH) };
     const found = await newestEntryOfTenant(database, tenant, part);
     if (found) return found; // the newest stretch may hold entries behind `until` alone; the one before it is full
