@@ -10,6 +10,7 @@ import { hasStarted } from '../../store/open.ts';
 import { mailServer } from '../settings/operation.ts';
 import {
   type Check,
+  checkTable,
   failed,
   intoStore,
   notYet,
@@ -28,7 +29,6 @@ const IS_HEALTH = /"status":"(ok|unavailable)","version":/;
 
 /** A check that an address answers as this service does. */
 function reaches(
-  id: string,
   about: string,
   address: (urls: Subject['urls']) => string,
   /** What is wrong with an answer, as a clause. */
@@ -39,9 +39,8 @@ function reaches(
   ) => string | undefined | Promise<string | undefined>,
   /** What is odd about a right answer, with its fix. */
   odd: (visited: Visited) => readonly [says: string, fix: string] | undefined = () => undefined,
-): Check {
+): Omit<Check, 'id'> {
   return {
-    id,
     about,
     stage: 'later',
     isRemote: true,
@@ -73,81 +72,76 @@ const isNotReady = ({ status, text }: Visited) => status === 503 && IS_HEALTH.te
 
 const answerOf = ({ status }: Visited) => `the answer is ${status}`;
 
-const reach_api = reaches(
-  'reach_api',
-  'The API',
-  (urls) => `${urls.public}/health`,
-  (visited) => {
-    if (!IS_HEALTH.test(visited.text)) return `another program answers (${visited.status})`;
-    return visited.status === 200 ? undefined : `${answerOf(visited)}: no payment can be stored`;
+export const ADDRESS_CHECKS = checkTable({
+  reach_api: reaches(
+    'The API',
+    (urls) => `${urls.public}/health`,
+    (visited) => {
+      if (!IS_HEALTH.test(visited.text)) return `another program answers (${visited.status})`;
+      return visited.status === 200 ? undefined : `${answerOf(visited)}: no payment can be stored`;
+    },
+    ({ text }) => {
+      const [, running] = /"version":"([^"]*)"/.exec(text)!;
+      if (running === VERSION) return undefined;
+      return [
+        `Version ${running} serves there, and this is ${VERSION}`,
+        'restart the service, or run the program that it runs',
+      ];
+    },
+  ),
+  /** Without a payment it is the page for what is not there, which has the style of all pages. */
+  reach_checkout: reaches(
+    'Checkout',
+    (urls) => `${urls.checkout}/payment.php`,
+    async (visited, url, deadlineMs) => {
+      const sheet = /<link rel="stylesheet" href="([^"]+)"/.exec(visited.text)?.[1];
+      if (visited.status !== 404 || !sheet) return `another program answers (${visited.status})`;
+      // Another program may answer there, and say where this one is to call.
+      const address = URL.canParse(sheet, url) ? new URL(sheet, url) : undefined;
+      if (address?.origin !== new URL(url).origin) return 'its style sheet is at another address';
+      const style = await visit(address.href, deadlineMs);
+      if ('fault' in style) return `its style sheet is not there: ${style.fault}`;
+      return style.status === 200 && style.type.startsWith('text/css')
+        ? undefined
+        : `${answerOf(style)} for its style sheet`;
+    },
+  ),
+  reach_console: reaches(
+    'The console',
+    (urls) => `${urls.console}/console/sign-in`,
+    (visited) => {
+      if (visited.status === 403) return undefined; // a proxy that lets the reviewers' networks in alone
+      return visited.status === 200 && visited.type.startsWith('text/html') ? undefined : answerOf(visited);
+    },
+  ),
+  storage_served: {
+    about: 'Private files',
+    stage: 'later',
+    isRemote: true,
+    async look({ settings, urls, deadlineMs }) {
+      const folders = new Set(['storage', basename(settings.storage)]);
+      const files = [
+        ...[...folders].flatMap((folder) => [
+          `${folder}/counterfoil.sqlite`,
+          `${folder}/counterfoil.yaml`,
+          `${folder}/checkpoints.jsonl`,
+        ]),
+        ...new Set(['counterfoil.yaml', basename(settings.file)]),
+        '.git/config',
+      ];
+      const bases = new Set([urls.public, urls.checkout].flatMap((url) => [url, new URL(url).origin]));
+      const addresses = [...bases].flatMap((base) => files.map((file) => `${base}/${file}`));
+      const answers = await Promise.all(
+        addresses.map(async (url) => ({ url, visited: await visit(url, deadlineMs) })),
+      );
+      return servedVerdict(answers);
+    },
   },
-  ({ text }) => {
-    const [, running] = /"version":"([^"]*)"/.exec(text)!;
-    if (running === VERSION) return undefined;
-    return [
-      `Version ${running} serves there, and this is ${VERSION}`,
-      'restart the service, or run the program that it runs',
-    ];
-  },
-);
-
-/** Without a payment it is the page for what is not there, which has the style of all pages. */
-const reach_checkout = reaches(
-  'reach_checkout',
-  'Checkout',
-  (urls) => `${urls.checkout}/payment.php`,
-  async (visited, url, deadlineMs) => {
-    const sheet = /<link rel="stylesheet" href="([^"]+)"/.exec(visited.text)?.[1];
-    if (visited.status !== 404 || !sheet) return `another program answers (${visited.status})`;
-    // Another program may answer there, and say where this one is to call.
-    const address = URL.canParse(sheet, url) ? new URL(sheet, url) : undefined;
-    if (address?.origin !== new URL(url).origin) return 'its style sheet is at another address';
-    const style = await visit(address.href, deadlineMs);
-    if ('fault' in style) return `its style sheet is not there: ${style.fault}`;
-    return style.status === 200 && style.type.startsWith('text/css')
-      ? undefined
-      : `${answerOf(style)} for its style sheet`;
-  },
-);
-
-const reach_console = reaches(
-  'reach_console',
-  'The console',
-  (urls) => `${urls.console}/console/sign-in`,
-  (visited) => {
-    if (visited.status === 403) return undefined; // a proxy that lets the reviewers' networks in alone
-    return visited.status === 200 && visited.type.startsWith('text/html') ? undefined : answerOf(visited);
-  },
-);
+});
 
 /** What the beginnings of our own files look like. */
 const OURS =
   /^SQLite format 3|^(environment|base_url|merchants|database_url):|key_sha256:|-----BEGIN [A-Z ]*PRIVATE KEY|^\[core\]|^\{"seal":\d/m;
-
-const storage_served: Check = {
-  id: 'storage_served',
-  about: 'Private files',
-  stage: 'later',
-  isRemote: true,
-  async look({ settings, urls, deadlineMs }) {
-    const folders = new Set(['storage', basename(settings.storage)]);
-    const files = [
-      ...[...folders].flatMap((folder) => [
-        `${folder}/counterfoil.sqlite`,
-        `${folder}/counterfoil.yaml`,
-        `${folder}/checkpoints.jsonl`,
-      ]),
-      ...new Set(['counterfoil.yaml', basename(settings.file)]),
-      '.git/config',
-    ];
-    const bases = new Set([urls.public, urls.checkout].flatMap((url) => [url, new URL(url).origin]));
-    const addresses = [...bases].flatMap((base) => files.map((file) => `${base}/${file}`));
-    const answers = await Promise.all(
-      addresses.map(async (url) => ({ url, visited: await visit(url, deadlineMs) })),
-    );
-    return servedVerdict(answers);
-  },
-};
 
 function servedVerdict(
   answers: readonly { url: string; visited: Awaited<ReturnType<typeof visit>> }[],
@@ -173,58 +167,77 @@ function servedVerdict(
   return ok('Neither storage nor configuration is handed out');
 }
 
-export const ADDRESS_CHECKS: readonly Check[] = [reach_api, reach_checkout, reach_console, storage_served];
-
-const mail: Check = {
-  id: 'mail',
-  about: 'Mail server',
-  stage: 'later',
-  isRemote: true,
-  async look({ settings, deadlineMs }) {
-    const { mail, mail_password, written, environment } = settings;
-    if (!mail)
-      return environment === 'development'
-        ? skipped('Mail is off: letters lie at /dev/mail')
-        : warning(
-            'Mail is off: neither customers nor merchants nor administrators are written to',
-            'set mail (docs/mail.md)',
-          );
-    const place = written.place(['mail']);
-    const fix = 'see what it answers: counterfoil mail test ADDRESS';
-    let server: ReturnType<typeof mailServer>;
-    try {
-      server = mailServer(mail, mail_password);
-    } catch {
-      return failed(
-        'The file of mail.password_file cannot be read',
-        'let the account that serves read it',
-        place,
-      );
-    }
-    const late = () => `${mail.host} did not answer in time`;
-    const fault = await inTime(deadlineMs, new SmtpTransport(server).look(), late);
-    if (fault !== undefined)
-      return failed(`${mail.host}:${mail.port}: ${fault.replace(/[.\s]+$/, '')}`, fix, place);
-    return ok(`${mail.host} takes letters from ${mail.from}`);
+export const MAIL_CHECKS = checkTable({
+  mail: {
+    about: 'Mail server',
+    stage: 'later',
+    isRemote: true,
+    async look({ settings, deadlineMs }) {
+      const { mail, mail_password, written, environment } = settings;
+      if (!mail)
+        return environment === 'development'
+          ? skipped('Mail is off: letters lie at /dev/mail')
+          : warning(
+              'Mail is off: neither customers nor merchants nor administrators are written to',
+              'set mail (docs/mail.md)',
+            );
+      const place = written.place(['mail']);
+      const fix = 'see what it answers: counterfoil mail test ADDRESS';
+      let server: ReturnType<typeof mailServer>;
+      try {
+        server = mailServer(mail, mail_password);
+      } catch {
+        return failed(
+          'The file of mail.password_file cannot be read',
+          'let the account that serves read it',
+          place,
+        );
+      }
+      const late = () => `${mail.host} did not answer in time`;
+      const fault = await inTime(deadlineMs, new SmtpTransport(server).look(), late);
+      if (fault !== undefined)
+        return failed(`${mail.host}:${mail.port}: ${fault.replace(/[.\s]+$/, '')}`, fix, place);
+      return ok(`${mail.host} takes letters from ${mail.from}`);
+    },
   },
-};
-
-export const MAIL_CHECKS: readonly Check[] = [mail];
+});
 
 /** Timeout for the answers of all hosts together. */
 const ANSWER_MS = 3 * SECOND_MS;
 
-const database_hosts: Check = {
-  id: 'database_hosts',
-  about: 'Database hosts',
-  stage: 'later',
-  isRemote: true,
-  async look({ settings: { database_url }, deadlineMs }) {
-    if (database_url === null) return skipped('SQLite has no hosts');
-    if (hostsOf(database_url).length === 1) return skipped('database_url names one host');
-    return hostsVerdict(await hostStates(database_url, Math.min(deadlineMs, ANSWER_MS)));
+export const HOST_CHECKS = checkTable({
+  database_hosts: {
+    about: 'Database hosts',
+    stage: 'later',
+    isRemote: true,
+    async look({ settings: { database_url }, deadlineMs }) {
+      if (database_url === null) return skipped('SQLite has no hosts');
+      if (hostsOf(database_url).length === 1) return skipped('database_url names one host');
+      return hostsVerdict(await hostStates(database_url, Math.min(deadlineMs, ANSWER_MS)));
+    },
   },
-};
+  standbys: {
+    about: 'Standbys',
+    stage: 'later',
+    look: intoStore(async (database) => {
+      const seen = await synchronousStandbys(database);
+      if (!seen) return skipped('No commit waits for a standby');
+      const { wanted, connected } = seen;
+      if (connected === undefined)
+        return skipped(
+          'Commits wait for a standby, and the server does not tell this account which are connected',
+          'grant it pg_read_all_stats',
+        );
+      const told = `Commits wait for ${counted(wanted, 'standby', 'standbys')}, and ${connected || 'none'} ${connected > 1 ? 'are' : 'is'} connected`;
+      if (connected >= wanted) return ok(told);
+      return warning(
+        `${told}: each write waits until enough are, and is answered 503`,
+        "make sure that no standby was promoted in this one's place: if one was, stop this one. Only then start the standby. " +
+          "To go on without is the last resort, and only where none was promoted: alter system set synchronous_standby_names = '', then select pg_reload_conf()",
+      );
+    }),
+  },
+});
 
 function hostsVerdict(states: readonly HostState[]): Verdict {
   const all = states.map(({ says }) => says).join('; ');
@@ -251,31 +264,6 @@ function countServers(states: readonly HostState[]): number {
   const servers = states.filter(({ is }) => is === 'primary').map(({ server }) => server);
   return new Set(servers.map((server) => server ?? Symbol())).size;
 }
-
-const standbys: Check = {
-  id: 'standbys',
-  about: 'Standbys',
-  stage: 'later',
-  look: intoStore(async (database) => {
-    const seen = await synchronousStandbys(database);
-    if (!seen) return skipped('No commit waits for a standby');
-    const { wanted, connected } = seen;
-    if (connected === undefined)
-      return skipped(
-        'Commits wait for a standby, and the server does not tell this account which are connected',
-        'grant it pg_read_all_stats',
-      );
-    const told = `Commits wait for ${counted(wanted, 'standby', 'standbys')}, and ${connected || 'none'} ${connected > 1 ? 'are' : 'is'} connected`;
-    if (connected >= wanted) return ok(told);
-    return warning(
-      `${told}: each write waits until enough are, and is answered 503`,
-      "make sure that no standby was promoted in this one's place: if one was, stop this one. Only then start the standby. " +
-        "To go on without is the last resort, and only where none was promoted: alter system set synchronous_standby_names = '', then select pg_reload_conf()",
-    );
-  }),
-};
-
-export const HOST_CHECKS: readonly Check[] = [database_hosts, standbys];
 
 /** More of an answer than this is not looked at. */
 const BYTES_LOOKED_AT = 64 * 1024;

@@ -8,68 +8,72 @@ import { DAY_MS } from '../../lib/time.ts';
 import { isHttps } from '../../lib/web-address.ts';
 import { hasStarted } from '../../store/open.ts';
 import { faultOf, fixOf } from './address-checks.ts';
-import { type Check, failed, failedForNow, notYet, ok, skipped, type Verdict, warning } from './check.ts';
+import { checkTable, failed, failedForNow, notYet, ok, skipped, type Verdict, warning } from './check.ts';
 
 /** Issuers' programs renew a month before the end. */
 const WARNED_DAYS = 21;
 const FAILED_DAYS = 3;
 
-const key_pair: Check = {
-  id: 'key_pair',
-  about: 'Certificate and key',
-  stage: 'start',
-  always: true,
-  look({ settings: { tls, time_zone, written }, clock }) {
-    if (!tls) return skipped('A proxy speaks https: tls is not set');
-    try {
-      loadKeyPair(tls, clock.now(), time_zone);
-      return ok('The certificate and its key belong together and can be shown');
-    } catch (error) {
-      if (!(error instanceof KeyPairUnfit)) throw error;
-      return failedForNow(error.says, error.fix, written.place(['tls', error.part])); // a renewal replaces both files
-    }
+export const KEY_PAIR_CHECKS = checkTable({
+  key_pair: {
+    about: 'Certificate and key',
+    stage: 'start',
+    always: true,
+    look({ settings: { tls, time_zone, written }, clock }) {
+      if (!tls) return skipped('A proxy speaks https: tls is not set');
+      try {
+        loadKeyPair(tls, clock.now(), time_zone);
+        return ok('The certificate and its key belong together and can be shown');
+      } catch (error) {
+        if (!(error instanceof KeyPairUnfit)) throw error;
+        return failedForNow(error.says, error.fix, written.place(['tls', error.part])); // a renewal replaces both files
+      }
+    },
   },
-};
+});
 
 /** Said where `key_pair` fails. */
 const NO_CERTIFICATE = 'There is no certificate whose end could be looked at';
 
-const certificate_file: Check = {
-  id: 'certificate_file',
-  about: 'Certificate file',
-  stage: 'later',
-  look({ settings: { tls, time_zone }, clock }) {
-    if (!tls) return skipped('A proxy speaks https: tls is not set');
-    try {
-      if (!statSync(tls.certificate).isFile()) return skipped(NO_CERTIFICATE);
-      const { validTo } = new X509Certificate(readFileSync(tls.certificate));
-      return expiryVerdict(Date.parse(validTo), clock.now(), tls.certificate, time_zone);
-    } catch {
-      return skipped(NO_CERTIFICATE);
-    }
+export const CERTIFICATE_CHECKS = checkTable({
+  certificate_file: {
+    about: 'Certificate file',
+    stage: 'later',
+    look({ settings: { tls, time_zone }, clock }) {
+      if (!tls) return skipped('A proxy speaks https: tls is not set');
+      try {
+        if (!statSync(tls.certificate).isFile()) return skipped(NO_CERTIFICATE);
+        const { validTo } = new X509Certificate(readFileSync(tls.certificate));
+        return expiryVerdict(Date.parse(validTo), clock.now(), tls.certificate, time_zone);
+      } catch {
+        return skipped(NO_CERTIFICATE);
+      }
+    },
   },
-};
-
-const certificate_presented: Check = {
-  id: 'certificate_presented',
-  about: 'Certificate shown',
-  stage: 'later',
-  isRemote: true,
-  async look({ settings, urls, clock, deadlineMs }) {
-    if (!isHttps(urls.public)) return skipped('base_url is no https URL');
-    const shown = await presented(urls.public, deadlineMs);
-    if ('fault' in shown && !hasStarted(settings)) return notYet(shown.fault);
-    if ('fault' in shown)
-      return failed(`No certificate is shown: ${shown.fault}`, 'see that https is spoken there', urls.public);
-    const verdict = expiryVerdict(shown.validTo, clock.now(), urls.public, settings.time_zone);
-    if (verdict.is === 'failed' || shown.distrust === undefined) return verdict;
-    return failed(
-      `Browsers do not trust its certificate: ${shown.distrust}`,
-      fixOf(shown.distrust, 'get one for this host name from an issuer that browsers know'),
-      urls.public,
-    );
+  certificate_presented: {
+    about: 'Certificate shown',
+    stage: 'later',
+    isRemote: true,
+    async look({ settings, urls, clock, deadlineMs }) {
+      if (!isHttps(urls.public)) return skipped('base_url is no https URL');
+      const shown = await presented(urls.public, deadlineMs);
+      if ('fault' in shown && !hasStarted(settings)) return notYet(shown.fault);
+      if ('fault' in shown)
+        return failed(
+          `No certificate is shown: ${shown.fault}`,
+          'see that https is spoken there',
+          urls.public,
+        );
+      const verdict = expiryVerdict(shown.validTo, clock.now(), urls.public, settings.time_zone);
+      if (verdict.is === 'failed' || shown.distrust === undefined) return verdict;
+      return failed(
+        `Browsers do not trust its certificate: ${shown.distrust}`,
+        fixOf(shown.distrust, 'get one for this host name from an issuer that browsers know'),
+        urls.public,
+      );
+    },
   },
-};
+});
 
 /** What is to be said of a certificate that ends at `end`; milliseconds since 1970. */
 export function expiryVerdict(end: number, now: number, where: string, timeZone: string): Verdict {
@@ -111,9 +115,6 @@ function presented(url: string, deadlineMs: number): Promise<Presented> {
     });
   });
 }
-
-export const KEY_PAIR_CHECKS: readonly Check[] = [key_pair];
-export const CERTIFICATE_CHECKS: readonly Check[] = [certificate_file, certificate_presented];
 
 /** What is wrong with a certificate or its key, in one line: which setting and file, what, and how to fix it. */
 export class KeyPairUnfit extends Error {

@@ -193,6 +193,11 @@ export interface SettingsCheck extends Check {
   look(subject: Omit<Installation, 'env'>): Verdict;
 }
 
+/** Checks by their ids, in the order in which they are asked. */
+export const checkTable = <C extends Check = Check>(
+  table: Readonly<Record<string, Omit<C, 'id'>>>,
+): readonly C[] => Object.entries(table).map(([id, check]) => ({ id, ...check }) as C);
+
 /** Reads of the store, or the finding to report if there is none. */
 export const intoStore =
   (look: (database: Database, subject: Subject) => Verdict | Promise<Verdict>): Check['look'] =>

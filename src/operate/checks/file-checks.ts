@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, realpathSync, type Stats, statfsSync, statSync } from 'node:fs';
 import { dirname, join, resolve, sep } from 'node:path';
 import { exposedIn } from '../../store/open.ts';
-import { type Check, failed, ok, skipped, type Verdict, warning } from './check.ts';
+import { checkTable, failed, ok, skipped, type Verdict, warning } from './check.ts';
 
 const MIB = 1024 * 1024;
 /** Of the index of SQLite's write-ahead log. */
@@ -23,78 +23,84 @@ const OF_CONTAINER = /^(overlay|aufs)$/;
 const isWindows = process.platform === 'win32';
 const octal = ({ mode }: Stats) => (mode & 0o777).toString(8).padStart(4, '0');
 
-const configuration_private: Check = {
-  id: 'configuration_private',
-  about: 'Configuration file',
-  stage: 'start',
-  atReload: true,
-  look({ settings: { file } }) {
-    const found = statSync(file, { throwIfNoEntry: false });
-    if (!found || isWindows) return skipped('There are no permissions to look at');
-    if ((found.mode & 0o077) !== 0)
-      return failed(`The file may be used by others (mode ${octal(found)})`, `run chmod 600 ${file}`, file);
-    const folder = dirname(file);
-    const around = statSync(folder);
-    // With the sticky bit (/tmp), an account cannot replace another account's file.
-    if ((around.mode & 0o022) !== 0 && (around.mode & 0o1000) === 0) {
-      const judge = (around.mode & 0o002) !== 0 ? failed : warning;
-      return judge(
-        `Others may put another file in its place (mode ${octal(around)})`,
-        `run chmod go-w ${folder}`,
-        folder,
-      );
-    }
-    return ok('Its owner alone may read the configuration file');
-  },
-};
-
-const storage_private: Check = {
-  id: 'storage_private',
-  about: 'Storage',
-  stage: 'start',
-  always: true,
-  look({ settings: { storage } }) {
-    if (!statSync(storage, { throwIfNoEntry: false })) return skipped('The storage folder is not made yet');
-    const exposed = exposedIn(storage);
-    if (exposed === undefined) return ok('Its owner alone may read the storage folder and what is in it');
-    return failed('It can be read by others', `run chmod -R go= ${storage}`, exposed);
-  },
-};
-
-const served_folder: Check = {
-  id: 'served_folder',
-  about: 'Served folders',
-  stage: 'start',
-  look({ settings: { file, storage, tls, backups } }) {
-    const places: [what: string, path: string, folder: string, elsewhere: string][] = [
-      ['The storage folder', storage, storage, '/var/lib/counterfoil'],
-      ['The configuration', file, dirname(file), '/etc/counterfoil'],
-    ];
-    if (tls) places.push(['The key of the certificate', tls.key, dirname(tls.key), '/etc/counterfoil/tls']);
-    if (backups !== null)
-      places.push(['The folder of backups', backups, backups, '/var/backups/counterfoil']);
-    for (const [what, path, folder, elsewhere] of places) {
-      const sign = servedSign(folder);
-      if (sign !== undefined)
-        return failed(
-          `${what} lies where web servers hand out files (${sign})`,
-          `move it to where none does, such as ${elsewhere}`,
-          path,
+/** In the order in which a start asks them. */
+export const FILE_CHECKS = checkTable({
+  configuration_private: {
+    about: 'Configuration file',
+    stage: 'start',
+    atReload: true,
+    look({ settings: { file } }) {
+      const found = statSync(file, { throwIfNoEntry: false });
+      if (!found || isWindows) return skipped('There are no permissions to look at');
+      if ((found.mode & 0o077) !== 0)
+        return failed(`The file may be used by others (mode ${octal(found)})`, `run chmod 600 ${file}`, file);
+      const folder = dirname(file);
+      const around = statSync(folder);
+      // With the sticky bit (/tmp), an account cannot replace another account's file.
+      if ((around.mode & 0o022) !== 0 && (around.mode & 0o1000) === 0) {
+        const judge = (around.mode & 0o002) !== 0 ? failed : warning;
+        return judge(
+          `Others may put another file in its place (mode ${octal(around)})`,
+          `run chmod go-w ${folder}`,
+          folder,
         );
-    }
-    return ok('What is private lies in no folder that web servers hand out');
+      }
+      return ok('Its owner alone may read the configuration file');
+    },
   },
-};
-
-const file_system: Check = {
-  id: 'file_system',
-  about: 'File system',
-  stage: 'start',
-  look({ settings: { storage, database_url } }) {
-    const type = fileSystemOf(storage);
-    return fileSystemVerdict(type, storage, database_url === null);
+  storage_private: {
+    about: 'Storage',
+    stage: 'start',
+    always: true,
+    look({ settings: { storage } }) {
+      if (!statSync(storage, { throwIfNoEntry: false })) return skipped('The storage folder is not made yet');
+      const exposed = exposedIn(storage);
+      if (exposed === undefined) return ok('Its owner alone may read the storage folder and what is in it');
+      return failed('It can be read by others', `run chmod -R go= ${storage}`, exposed);
+    },
   },
-};
+  served_folder: {
+    about: 'Served folders',
+    stage: 'start',
+    look({ settings: { file, storage, tls, backups } }) {
+      const places: [what: string, path: string, folder: string, elsewhere: string][] = [
+        ['The storage folder', storage, storage, '/var/lib/counterfoil'],
+        ['The configuration', file, dirname(file), '/etc/counterfoil'],
+      ];
+      if (tls) places.push(['The key of the certificate', tls.key, dirname(tls.key), '/etc/counterfoil/tls']);
+      if (backups !== null)
+        places.push(['The folder of backups', backups, backups, '/var/backups/counterfoil']);
+      for (const [what, path, folder, elsewhere] of places) {
+        const sign = servedSign(folder);
+        if (sign !== undefined)
+          return failed(
+            `${what} lies where web servers hand out files (${sign})`,
+            `move it to where none does, such as ${elsewhere}`,
+            path,
+          );
+      }
+      return ok('What is private lies in no folder that web servers hand out');
+    },
+  },
+  file_system: {
+    about: 'File system',
+    stage: 'start',
+    look({ settings: { storage, database_url } }) {
+      const type = fileSystemOf(storage);
+      return fileSystemVerdict(type, storage, database_url === null);
+    },
+  },
+  disk_space: {
+    about: 'Room on the disk',
+    stage: 'start',
+    firstStart: true,
+    look({ settings: { storage, database_url } }) {
+      const { bavail, blocks, bsize } = statfsSync(nearest(storage));
+      const space = spaceVerdict(bavail * bsize, blocks * bsize, storage);
+      return (database_url === null && space.is === 'ok' && blockVerdict(bsize, storage)) || space;
+    },
+  },
+});
 
 /** What is to be said of storage on a file system of `type`; `holdsStore` where the database lies there. */
 export function fileSystemVerdict(type: string | undefined, storage: string, holdsStore: boolean): Verdict {
@@ -116,18 +122,6 @@ export function fileSystemVerdict(type: string | undefined, storage: string, hol
     );
   return ok(`Storage lies on ${type}`);
 }
-
-const disk_space: Check = {
-  id: 'disk_space',
-  about: 'Room on the disk',
-  stage: 'start',
-  firstStart: true,
-  look({ settings: { storage, database_url } }) {
-    const { bavail, blocks, bsize } = statfsSync(nearest(storage));
-    const space = spaceVerdict(bavail * bsize, blocks * bsize, storage);
-    return (database_url === null && space.is === 'ok' && blockVerdict(bsize, storage)) || space;
-  },
-};
 
 /** The nearest folder that is there, of a path that may not be yet. */
 function nearest(path: string): string {
@@ -159,15 +153,6 @@ export function spaceVerdict(free: number, all: number, storage: string): Verdic
     return warning(`${told}, less than ${FREE_WARNED_PART * 100} % of the disk`, fix, storage);
   return ok(told);
 }
-
-/** In the order in which a start asks them. */
-export const FILE_CHECKS: readonly Check[] = [
-  configuration_private,
-  storage_private,
-  served_folder,
-  file_system,
-  disk_space,
-];
 
 /** Names of folders that web servers are pointed at. */
 const SERVED_NAMES = new Set([

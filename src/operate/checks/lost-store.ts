@@ -7,7 +7,7 @@ import { counted } from '../../lib/counted.ts';
 import { momentsIn } from '../../lib/moments.ts';
 import { isRestoreUnfinished, SQLITE_FILE, sqliteHolder } from '../../store/open.ts';
 import {
-  type Check,
+  checkTable,
   failed,
   type InstallationSettings,
   intoStore,
@@ -55,36 +55,39 @@ export function lostDatabaseFile(settings: Settings): Verdict | undefined {
   return lost(`${file} is missing`, settings);
 }
 
-const database_file: Check = {
-  id: 'database_file',
-  about: 'Database file',
-  stage: 'start',
-  always: true,
-  look({ settings }) {
-    if (settings.database_url !== null) return skipped('PostgreSQL holds the store');
-    if (isRestoreUnfinished(settings)) return skipped('A restore is unfinished');
-    return misplacedFiles(settings) ?? lostDatabaseFile(settings) ?? ok('No database file is missing');
+/** Before the store is opened, which makes the file; and after. */
+export const DATABASE_FILE_CHECKS = checkTable({
+  database_file: {
+    about: 'Database file',
+    stage: 'start',
+    always: true,
+    look({ settings }) {
+      if (settings.database_url !== null) return skipped('PostgreSQL holds the store');
+      if (isRestoreUnfinished(settings)) return skipped('A restore is unfinished');
+      return misplacedFiles(settings) ?? lostDatabaseFile(settings) ?? ok('No database file is missing');
+    },
   },
-};
+});
 
-const vouched_history: Check = {
-  id: 'vouched_history',
-  about: 'Vouched history',
-  stage: 'store',
-  always: true,
-  look: intoStore(async (database, { settings }) => {
-    if (!isVouched(settings.storage)) return skipped('No checkpoint was signed yet');
-    if (!(await newestSealIn(database))) {
-      const what =
-        database.engine === 'sqlite' ? join(settings.storage, SQLITE_FILE) : 'The database of database_url';
-      return lost(`${what} holds no entries`, settings);
-    }
-    const other = await otherHistory(database, settings.storage);
-    return other
-      ? contradicted(other, settings.time_zone)
-      : ok('The store holds what the newest checkpoint and the newest seal of this node vouch for');
-  }),
-};
+export const VOUCHED_CHECKS = checkTable({
+  vouched_history: {
+    about: 'Vouched history',
+    stage: 'store',
+    always: true,
+    look: intoStore(async (database, { settings }) => {
+      if (!isVouched(settings.storage)) return skipped('No checkpoint was signed yet');
+      if (!(await newestSealIn(database))) {
+        const what =
+          database.engine === 'sqlite' ? join(settings.storage, SQLITE_FILE) : 'The database of database_url';
+        return lost(`${what} holds no entries`, settings);
+      }
+      const other = await otherHistory(database, settings.storage);
+      return other
+        ? contradicted(other, settings.time_zone)
+        : ok('The store holds what the newest checkpoint and the newest seal of this node vouch for');
+    }),
+  },
+});
 
 /** The verdict on a store that does not hold the history which is vouched for, with the end of both. */
 function contradicted({ vouched, end }: OtherHistory, timeZone: string): Verdict {
@@ -99,7 +102,3 @@ function contradicted({ vouched, end }: OtherHistory, timeZone: string): Verdict
     'put the right database back; if this one is all there is, run counterfoil audit restored, which records it in the history',
   );
 }
-
-/** Before the store is opened, which makes the file; and after. */
-export const DATABASE_FILE_CHECKS: readonly Check[] = [database_file];
-export const VOUCHED_CHECKS: readonly Check[] = [vouched_history];

@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { counted } from '../../lib/counted.ts';
 import { MINUTE_MS, SECOND_MS } from '../../lib/time.ts';
 import { FOLDERS, isUnfinished, namesIn, ownFolderFault, REASON } from '../../statements/folder.ts';
-import { type Check, failed, ok, skipped, type Verdict, warning } from './check.ts';
+import { checkTable, failed, ok, skipped, type Verdict, warning } from './check.ts';
 
 /** A file is taken within seconds of its last change. */
 const WAITING_MAXIMUM_MS = 15 * MINUTE_MS;
@@ -15,19 +15,20 @@ const FIX = 'make the folder for the account that serves, or leave statements.fo
 const WRITING =
   'restart the service; where systemd runs it, name the folder in ReadWritePaths of its unit (docs/statements.md)';
 
-const statement_folder: Check = {
-  id: 'statement_folder',
-  about: 'Folder of bank statements',
-  stage: 'later',
-  isRemote: true,
-  async look({ settings, clock, deadlineMs }) {
-    const { folder } = settings.statements;
-    if (folder === null) return skipped('No folder of bank statements is watched');
-    return withinDeadline(folder, { deadlineMs, fix: FIX }, () =>
-      verdictOf(folder, settings.storage, clock.now()),
-    );
+export const STATEMENT_FOLDER_CHECKS = checkTable({
+  statement_folder: {
+    about: 'Folder of bank statements',
+    stage: 'later',
+    isRemote: true,
+    async look({ settings, clock, deadlineMs }) {
+      const { folder } = settings.statements;
+      if (folder === null) return skipped('No folder of bank statements is watched');
+      return withinDeadline(folder, { deadlineMs, fix: FIX }, () =>
+        verdictOf(folder, settings.storage, clock.now()),
+      );
+    },
   },
-};
+});
 
 /** What is to be said of the folder at `now`. Throws nothing of the file system's. */
 async function verdictOf(folder: string, storage: string, now: number): Promise<Verdict> {
@@ -82,8 +83,6 @@ async function oldestIn(folder: string): Promise<number | undefined> {
   }
   return oldest;
 }
-
-export const STATEMENT_FOLDER_CHECKS: readonly Check[] = [statement_folder];
 
 /** Looks that have not come back. A folder that does not answer holds one thread of few: it is not asked again until it does. */
 const underWay = new Map<string, Promise<Verdict>>();
