@@ -31,6 +31,7 @@ const ACTIONS = [
   'payment.link_sent',
   'payment.requires_review',
   'payment.line_matched',
+  'payment.money_received',
   'payment.approved',
   'payment.rejected',
   'payment.cancelled',

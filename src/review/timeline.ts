@@ -134,6 +134,8 @@ function sentenceOf(telling: Telling, who: string, action: string, facts: Facts)
       return typeof facts.received_minor === 'number'
         ? recorded(telling, who, facts)
         : say`${who} sent it for review, paid by ${wayIn(say, facts)}.`;
+    case 'payment.money_received':
+      return recorded(telling, who, facts);
     case 'payment.cancelled':
       if (typeof facts.line === 'string') return takenBack(telling, who, facts);
       return facts.reason === 'expired' ? say`${who} ended it: it had expired.` : say`${who} cancelled it.`;

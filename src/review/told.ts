@@ -51,9 +51,15 @@ export async function whoDecided(database: Reader, payment: Payment, timeZone: s
 /** What brought a payment to review: `Ana recorded money on it on 20 Nov 2026, 14:02 GMT+1.` */
 export async function whoSent(database: Reader, payment: Payment, timeZone: string): Promise<Sentence> {
   const receipt = reviewActs(payment).findLast(({ act }) => act === 'record');
-  if (receipt) return done(receipt, await nameOf(database, receipt.by), timeZone);
+  if (receipt) return whoBrought(database, receipt, timeZone);
   const at = payment.submitted_at ?? payment.updated_at;
   return (say) => say`It was sent for review on ${momentInWords(at, timeZone, say)}.`;
+}
+
+/** Who recorded money, or matched the bank line that it stands on: `Ana recorded money on it on 20 Nov 2026, 14:02 GMT+1.` */
+export async function whoBrought(database: Reader, money: ReviewAct, timeZone: string): Promise<Sentence> {
+  const act = money.line === undefined ? 'record' : 'match';
+  return done({ act, at: money.at }, await nameOf(database, money.by), timeZone);
 }
 
 /** Who has claimed a payment: `Ana has it until 20 Nov 2026, 14:12 GMT+1.` */

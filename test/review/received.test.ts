@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { addPerson, type Person, post, sentForReview } from '../support/admin.ts';
+import { open } from '../support/customer.ts';
 import { sharedHarness } from '../support/harness.ts';
 
 const service = sharedHarness('sqlite', { configuration: '\ntime_zone: Europe/Berlin\n' });
@@ -73,6 +74,36 @@ test('the event of money says what it was and what is due then, and so does the 
       received: null,
     },
   ]);
+});
+
+test('money by hand is added to what is known, with an event for each; an equal amount asks.', async () => {
+  const { id } = await service.create({ amount: 90, currency: 'EUR' });
+  const cash = { amount: 30, received_on: '2026-11-20' };
+  await act(id, 'record', cash);
+  const asked = await post(service, ana, `/admin/payments/${id}/record`, cash);
+  assert.deepEqual([asked.status, asked.json.error.code], [409, 'invalid_status']);
+  assert.deepEqual(sums(await act(id, 'record', { ...cash, as: 'same' })), ['30.00', '60.00']);
+  const { version } = await act(id, 'record', { ...cash, as: 'besides' });
+  const again = { ...cash, as: 'besides', version: version - 1 };
+  const repeated = await post(service, ana, `/admin/payments/${id}/record`, again);
+  assert.deepEqual([repeated.status, repeated.json.error.code], [409, 'conflict']);
+  await act(id, 'record', { ...cash, amount: 29.5 });
+  const after = await paymentOf(id);
+  assert.deepEqual([after.status, ...sums(after)], ['requires_review', '89.50', '0.50']);
+  const told = (await eventsOf(id)).map(({ type, data }) => [
+    type,
+    (data as { amount_received: string }).amount_received,
+  ]);
+  assert.deepEqual(told, [
+    ['payment.created', '0.00'],
+    ['payment.money_received', '30.00'],
+    ['payment.money_received', '60.00'],
+    ['payment.money_received', '89.50'],
+  ]);
+  await act(id, 'approve');
+  assert.match((await open(service, id)).body, /€89\.50 of €90\.00/);
+  const late = await post(service, ana, `/admin/payments/${id}/record`, { ...cash, amount: 0.5 });
+  assert.equal(late.status, 409);
 });
 
 test('the last day to pay by is a date before the end.', async () => {

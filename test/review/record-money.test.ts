@@ -156,14 +156,16 @@ for (const engine of ENGINES) {
       assert.ok(places[0]! >= 0 && places[0]! < places[1]!, String(places));
     });
 
-    test('only a pending or cancelled payment takes money; who comes second is told who was first', async () => {
+    test('no payment takes money that nobody can have brought; who comes second is told who was first, and asked', async () => {
       const { id } = await service.create();
       await record(id);
       const before = (await rowOf(id)).version;
       await assert.rejects(record(id, {}, BEN), {
         code: 'invalid_status',
-        message: /^Ana recorded money on it on \d+ \w+ \d{4}, \d\d:\d\d UTC\.$/,
+        message:
+          /^Ana recorded money on it on \d+ \w+ \d{4}, \d\d:\d\d UTC\. Say whether this is the same money/,
       });
+      assert.equal((await record(id, { as: 'same' }, BEN)).version, before);
       const sent = (await service.create()).id;
       await submit(service, sent);
       await assert.rejects(record(sent), { code: 'invalid_status', message: /^It was sent for review on / });

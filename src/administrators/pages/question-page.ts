@@ -16,6 +16,8 @@ interface QuestionParts {
   query?: Readonly<Record<string, string | undefined>>;
   fields?: Html;
   button: string;
+  /** What the button says besides. */
+  named?: { name: string; value: string };
   /** How the button looks. */
   look?: 'primary' | 'danger';
   /** The address that the way back leads to. */
@@ -33,6 +35,7 @@ export function questionPage({ address, token, say }: Context, question: Questio
     query,
     fields,
     button,
+    named,
     look = 'primary',
     back,
     faults = {},
@@ -44,7 +47,9 @@ export function questionPage({ address, token, say }: Context, question: Questio
     content: html`<h1>${heading}</h1>
 ${lead}
 <form class="narrow" method="post" action="${address(path, query)}#errors" novalidate>
-${token}${fields}<p class="actions"><button class="${look}">${button}</button> <a class="plain" href="${back}">${say`Back`}</a></p>
+${token}${fields}<p class="actions"><button class="${look}"${
+      named && html` name="${named.name}" value="${named.value}"`
+    }>${button}</button> <a class="plain" href="${back}">${say`Back`}</a></p>
 </form>`,
   };
 }

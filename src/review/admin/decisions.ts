@@ -24,8 +24,9 @@ const ONCE =
 
 const RECORDING =
   'The payment is under review then, and is approved or rejected as any other. One that was cancelled has the `status_reason` ' +
-  '`payment_received`. Needs no idempotency key: a repeated call changes nothing and answers 409 `invalid_status`, whose message ' +
-  'says who recorded money and when. 409 `conflict`: it is no longer the `version` that was named, or it was changed outside the ' +
+  '`payment_received`. To one that is under review it is added, if money is known of it already. Needs no idempotency key: money of an ' +
+  'amount that is known already is 409 `invalid_status`, whose message says who recorded it and when, unless `as` says what it is. ' +
+  'Name the `version` where `as` is `besides`, so that a repeated call adds nothing. 409 `conflict`: another administrator is reviewing it, or it is no longer the `version` that was named, or it was changed outside the ' +
   'service. 403 `forbidden`: the role of the token is auditor.';
 
 const FIRST_OF_TWO =
@@ -80,7 +81,7 @@ export function decisionEndpoints(parts: AdminParts): ApiEndpoint[] {
     }),
     endpoint('POST /admin/payments/{payment_id}/record', {
       id: 'recordMoney',
-      summary: 'Record money that arrived for a pending, expired or cancelled payment',
+      summary: 'Record money that arrived for a payment',
       description: RECORDING,
       may: 'decide',
       body: ['ReceivedMoney', receivedMoneySchema],

@@ -19,6 +19,7 @@ import { asOf, type Claim, claimOf, MOVES, type Payment } from '../../payments/p
 import { isPaymentAsRecorded } from '../../payments/record.ts';
 import { icon } from '../../web/markup/icons.ts';
 import { queuePlace } from '../queries.ts';
+import { takesMore } from '../record-money.ts';
 import { approvalsOf, NOTE_MAXIMUM } from '../review.ts';
 import { type TimelineItem, timelineOf } from '../timeline.ts';
 import { compareTable } from './compare.ts';
@@ -125,8 +126,8 @@ function acts(context: ReviewContext, { payment, people, carried, on }: Opened):
   const { status } = asOf(payment, now);
   const link = (act: string) =>
     address(`/payments/${payment.id}/${act}`, { ...carried, version: String(payment.version) });
-  if (MOVES.record.from.includes(status))
-    return html`<div class="acts"><a class="secondary" href="${link('record')}" data-key="m">${say`Record money…`}</a></div>`;
+  const record = html`<a class="secondary" href="${link('record')}" data-key="m">${say`Record money…`}</a>`;
+  if (MOVES.record.from.includes(status)) return html`<div class="acts">${record}</div>`;
   if (status !== 'requires_review') return null;
   const claim = claimOf(payment, now);
   const isOthers = claim !== undefined && claim.by !== principal.id;
@@ -138,7 +139,7 @@ function acts(context: ReviewContext, { payment, people, carried, on }: Opened):
   if (isOthers) return html`<div class="acts">${form('claim', say`Take over`, true)}</div>`;
   return html`<div class="acts">${
     !isOwn && html`<a class="primary" href="${link('approve')}" data-key="a">${say`Approve…`}</a>`
-  }<a class="secondary" href="${link('reject')}" data-key="r">${say`Reject…`}</a>${
+  }<a class="secondary" href="${link('reject')}" data-key="r">${say`Reject…`}</a>${takesMore(payment) && record}${
     claim === undefined ? form('claim', say`Claim`) : form('release', say`Release`)
   }</div>`;
 }

@@ -1,4 +1,4 @@
-// Recording money that arrived for a pending, expired or cancelled payment: a page that asks how much, when and by which reference.
+// Recording money that arrived for a payment: a page that asks how much, when and by which reference.
 
 import { type Faults, field, moment, notice, pairs, said } from '../../administrators/pages/parts.ts';
 import { questionPage } from '../../administrators/pages/question-page.ts';
@@ -7,9 +7,8 @@ import { OperationalError } from '../../lib/errors.ts';
 import { type Html, html } from '../../lib/html.ts';
 import { parseTypedAmount } from '../../lib/money.ts';
 import type { Payment } from '../../payments/payment.ts';
-import { refuseOtherStatus } from '../act.ts';
-import { parseReceivedMoney, recordMoney } from '../record-money.ts';
-import { isDoneAlready } from '../review.ts';
+import { parseReceivedMoney, recordMoney, refuseMoney, takesMore } from '../record-money.ts';
+import { isDoneAlready, receivedSoFar } from '../review.ts';
 import { dayInWords } from '../told.ts';
 import type { ReviewContext } from './context.ts';
 import { paymentOf } from './decision.ts';
@@ -30,15 +29,17 @@ interface Asked {
   faults?: Faults;
   /** Why nothing was recorded, in a sentence. */
   refusal?: string;
+  /** Whether it must be said if the money is known already. */
+  isAlike?: boolean;
 }
 
 /** The page that asks. Throws `invalid_status` where the payment takes no money, saying why. */
 async function asking(
   context: ReviewContext,
   payment: Payment,
-  { filled, faults = {}, refusal }: Asked,
+  { filled, faults = {}, refusal, isAlike = false }: Asked,
 ): Promise<Outcome> {
-  await refuseOtherStatus(context.database, context, payment, 'record');
+  await refuseMoney(context.database, context, payment);
   const instructions = await instructionsFor(context, payment);
   const isStale = filled.version !== undefined && filled.version !== String(payment.version);
   const { say } = context;
@@ -58,12 +59,17 @@ ${pairs([
   [say`Pay by`, html`<time datetime="${payment.pay_by}">${dayInWords(payment.pay_by, say)}</time>`],
   [say`Link expires`, moment(context, payment.expires_at)],
 ])}
-<p>${say`Use this for money that arrived although the customer never said so, or after the payment had ended. The payment then waits for review.`}</p>`,
+<p>${
+      takesMore(payment)
+        ? say`${context.money(receivedSoFar(payment), payment.currency)} is known already. Use this for money that came besides.`
+        : say`Use this for money that arrived although the customer never said so, or after the payment had ended. The payment then waits for review.`
+    }</p>`,
     path: `/payments/${payment.id}/record`,
     query: carried,
     fields: html`<input type="hidden" name="version" value="${version}">
 ${fieldsOf(context, payment, filled, faults)}`,
-    button: say`Record the money`,
+    button: isAlike ? say`It is other money` : say`Record the money`,
+    ...(isAlike && { named: { name: 'as', value: 'besides' } }),
     back: addressOfPayment(context, payment.id, carried),
     faults,
   });
@@ -100,7 +106,7 @@ export async function takeRecord(context: ReviewContext): Promise<Outcome> {
   const filled: Filled = Object.fromEntries(form);
   if (filled.version === undefined)
     return asking(context, payment, { filled, refusal: context.say`Look at the payment again.` });
-  const { amount = '', received_on, bank_reference, note, version } = filled;
+  const { amount = '', received_on, bank_reference, note, version, as } = filled;
   const minor = parseTypedAmount(amount, currency);
   const values = {
     amount: minor === undefined ? undefined : minor / 100,
@@ -108,6 +114,7 @@ export async function takeRecord(context: ReviewContext): Promise<Outcome> {
     bank_reference,
     note,
     version,
+    as,
   };
   const parsed = parseReceivedMoney(values, currency, now);
   if ('faults' in parsed)
@@ -117,11 +124,12 @@ export async function takeRecord(context: ReviewContext): Promise<Outcome> {
   } catch (error) {
     if (!(error instanceof OperationalError)) throw error;
     const now = await paymentOf(context);
-    const { version: seen, ...said } = parsed.value;
+    const { version: seen, as: told, ...said } = parsed.value;
     if (isDoneAlready(now, principal.id, seen, { act: 'record', ...said }))
       return { to: addressOfPayment(context, id, carriedBy(context)) };
-    if (error.code !== 'conflict') throw error;
-    return asking(context, now, { filled, refusal: error.said(context.say) });
+    const isAlike = error.code === 'invalid_status' && told === null && takesMore(now);
+    if (error.code !== 'conflict' && !isAlike) throw error;
+    return asking(context, now, { filled, refusal: error.said(context.say), isAlike });
   }
   return { to: addressOfPayment(context, id, carriedBy(context)) };
 }

@@ -124,7 +124,7 @@ test('A payment that changed since the page was opened takes nothing until someb
   assert.match(lost.text, /value="49\.90"/);
   await who.ana.send(lost, {}, /^Record/);
   assert.equal(await statusOf(harness, id), 'requires_review');
-  const late = await who.bob.send(asking, { amount: '49.90', received_on: '2024-11-20' }, /^Record/);
+  const late = await who.ana.send(asking, { amount: '49.90', received_on: '2024-11-20' }, /^Record/);
   assert.equal(late.status, 409);
   assert.match(late.body, /Ana recorded money on it on /);
   const { action, values } = asking.forms.find(({ button }) => /^Record/.test(button))!;
@@ -137,6 +137,23 @@ test('A payment that changed since the page was opened takes nothing until someb
   });
   assert.match(blind.body, /Look at the payment again\./);
   assert.equal(await statusOf(harness, other), 'pending');
+});
+
+test('A second sum is added where money is known; of an equal one the page asks, and says nothing of it else.', async () => {
+  const id = await made({ amount: 90 });
+  await recordAs(who.ana, id, { amount: '30' });
+  const asking = await who.bob.get((await who.bob.get(`/payments/${id}`)).link('Record money…'));
+  assert.match(asking.body, /€30\.00 is known already\./);
+  const asked = await who.bob.send(asking, { amount: '30', received_on: '2024-11-21' }, /^Record/);
+  assert.equal(asked.status, 409);
+  assert.match(asked.body, /Ana recorded money on it on .* Say whether this is the same money/);
+  assert.deepEqual(strictly(asked.text).faults, []);
+  const besides = { as: 'besides' };
+  const done = await who.bob.send(asked, besides, /^It is other money$/);
+  assert.match(done.body, /€60\.00 arrived, €30\.00 less than was asked for\./);
+  assert.match((await open(harness, id)).body, /€60\.00 of €90\.00/);
+  assert.equal((await who.bob.send(asked, besides, /^It is other money$/)).status, 200);
+  assert.match((await open(harness, id)).body, /€60\.00 of €90\.00/);
 });
 
 test('Its customer reads that money arrived, and after a rejection whom to ask for it.', async () => {
