@@ -1,5 +1,6 @@
 // The text of docs/matching.md, made from the matrix that bank lines are judged by.
-import { DIMENSIONS, MATRIX, type MatrixCell } from '../src/statements/matching/matrix.ts';
+import { MATRIX } from '../src/statements/matching/matrix.ts';
+import { DIMENSIONS, type MatrixCell } from '../src/statements/matching/matrix-dimensions.ts';
 import { BUTTONS, PAGES } from '../src/statements/matching/matrix-outcomes.ts';
 
 const HEADS: Record<keyof MatrixCell, string> = {
@@ -60,7 +61,8 @@ ${dimensions.join('\n')}
 
 - **Days** are those of [\`time_zone\`](configuration.md). The whole last day is in time, however late the statement is imported; where banks book nothing on it (weekends and holidays of TARGET), so is the next day on which they do. Where the bank names no day, that of its statement or list is the latest one it may be. What was announced in time may be booked after the end.
 - **How much** is held against what is still due: the amount asked for, less what arrived before. Where a line shows money by hand, it is held against that.
-- **Money by hand** is what an administrator recorded without a line, or approved the payment for. A line is the same money by the bank's reference that was typed with it. An equal amount alone proves nothing: the page asks.
+- **Money by hand** is what an administrator recorded without a line, or approved the payment for. A line is the same money by the bank's reference that was typed with it. An equal amount alone proves nothing, and neither does a line with which more would have come than was asked for: the page asks. A line takes away only its own part of the money by hand; what no line shows stays as it was known.
+- **A debit** is looked at by the payment's whole reference; by a part of it, the order number or the id only where money of the payment is known, and in its currency.
 - **What takes money back** is a debit of any amount that carries the payment's reference (whole, its beginning, or with one wrong character), its order number or id, or the end-to-end reference of the line; or a reversal of no more than the line to
   the same payer. An order number, an end-to-end reference and a payer count from the day on which the payment was created. {how} says which of them it is. It counts whatever became of its line: open, ignored or matched.
 
@@ -81,7 +83,7 @@ ${Object.entries(BUTTONS)
   .map(([name, what]) => `| ${name} | ${what} |`)
   .join('\n')}
 
-Where more than one payment fits as well as the first, no button has the focus, and an approval says why. Where money by hand has the line's amount, the page asks
-whether it is the same money before anything is approved. A payment above the four-eyes limit gets its first approval.
+Where more than one payment fits as well as the first, no button has the focus, and an approval says why. Where the line may be money by hand, the page asks
+whether it is before anything is approved. A payment above the four-eyes limit gets its first approval.
 `;
 }

@@ -1,8 +1,8 @@
 // What is still to be paid on a payment under review: all of it, or the rest of which a part has arrived.
 import type { Instructions } from '../payments/methods/method.ts';
 import type { Offer } from '../payments/methods/offer.ts';
-import type { Payment } from '../payments/payment.ts';
-import { receivedSoFar } from '../review/review.ts';
+import { type Payment, sumMinor } from '../payments/payment.ts';
+import { knownSoFar } from '../review/review.ts';
 
 export interface Due {
   /** Undefined if a part has arrived and there is no transfer to pay the rest by. */
@@ -18,8 +18,8 @@ export interface Due {
  * offer. Undefined if nothing is due, or if the customer was told nothing and no money has arrived.
  */
 export function dueOf(payment: Payment, offer: Pick<Offer, 'transferFor'>): Due | undefined {
-  const received = receivedSoFar(payment) || (payment.received_minor ?? 0);
-  const rest = payment.amount_minor - received;
+  const received = knownSoFar(payment) ?? 0;
+  const rest = sumMinor([payment.amount_minor, -received]);
   if (payment.status !== 'requires_review' || rest <= 0) return undefined;
   const isRest = received > 0;
   const { instructions: told } = JSON.parse(payment.submission ?? '{}') as { instructions?: Instructions };

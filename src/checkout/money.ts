@@ -1,7 +1,7 @@
 // What a customer reads about the money: one table of the payment's status, what is known, and the way to pay.
 import { type Html, html } from '../lib/html.ts';
 import type { MethodType } from '../payments/methods/method.ts';
-import type { Payment } from '../payments/payment.ts';
+import { type Payment, sumMinor } from '../payments/payment.ts';
 import { arrivalsOf, decisionOf, returnsOf, sumOf } from '../review/review.ts';
 import type { Key } from '../web/markup/languages.ts';
 import { type PaymentSubject, type ShownStatus, shownStatus } from './parts.ts';
@@ -97,14 +97,14 @@ export function moneyKnown(payment: Payment): MoneyKnown {
   return { known: knownOf(), way: wayOf(payment), received, returned: back };
 
   function counted(): { received: number; back: number } {
-    const net = Math.max(0, arrived - returned);
+    const net = Math.max(0, sumMinor([arrived, -returned]));
     const decision = payment.status === 'approved' ? decisionOf(payment) : undefined;
     if (!decision) return { received: net, back: returned };
     // What went back is settled as long as what was asked for is still there.
     if (net >= payment.amount_minor) return { received: net, back: 0 };
     const isBefore = (one: { entry_version: number }) => one.entry_version < decision.entry_version;
     const before = sumOf(returnsOf(payment).filter(isBefore));
-    return { received: arrived - before, back: returned - before };
+    return { received: sumMinor([arrived, -before]), back: sumMinor([returned, -before]) };
   }
 
   function knownOf(): Known {

@@ -6,6 +6,9 @@ import { type Moments, momentsIn } from './moments.ts';
 import { formatAmount } from './money.ts';
 import { formatTimestamp } from './time.ts';
 
+/** The decimals that people read of `49.90` (2), `2.339` (3) and `7.00` (0: as the currency has them). */
+const digitsOf = (decimal: string): number => (decimal.endsWith('.00') ? 0 : decimal.split('.')[1]!.length);
+
 /** Signs that several currencies share. */
 const SHARED_SIGNS = new Set(['$', '¥', 'kr']);
 
@@ -127,22 +130,22 @@ export class Locale<Key extends string> implements Language {
   amount(minor: number, currency: string): string {
     this.money(minor, currency);
     const decimal = formatAmount(minor) as `${number}`;
-    const { format } = this.#currencies.get(currency + decimal.endsWith('.00'))!;
+    const { format } = this.#currencies.get(currency + digitsOf(decimal))!;
     const parts = format.formatToParts(decimal);
     return parts.map(({ type, value }) => (NUMBER_PARTS.has(type) ? value : '')).join('');
   }
 
   #money(minor: number, currency: string): string {
     const decimal = formatAmount(minor) as `${number}`;
-    const whole = decimal.endsWith('.00');
-    const name = currency + whole;
+    const digits = digitsOf(decimal);
+    const name = currency + digits;
     let manner = this.#currencies.get(name);
     if (!manner) {
       const format = new Intl.NumberFormat(this.tag, {
         style: 'currency',
         currency,
         // Amounts are hundredths: `KWD 10.000` could be read as ten thousand.
-        ...{ minimumFractionDigits: whole ? undefined : 2, maximumFractionDigits: 2 },
+        ...{ minimumFractionDigits: digits || undefined, maximumFractionDigits: digits || 2 },
       });
       const sign = format.formatToParts(0).find(({ type }) => type === 'currency')?.value;
       manner = { format, code: SHARED_SIGNS.has(sign ?? '') ? ` ${currency}` : '' };

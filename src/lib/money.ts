@@ -1,4 +1,5 @@
 // Money as integers: decimal numbers in, minor units held, decimal text out; nothing passes through float arithmetic.
+// Of bank lines in currencies of three decimals an amount has a tenth of a minor unit. `sumMinor` of payments adds those in whole tenths.
 import { CODES_BY_DECIMALS } from './currencies.ts';
 import { asciiDigits } from './text.ts';
 
@@ -69,8 +70,10 @@ export function parseTypedAmount(text: string, currency?: string): number | unde
   return 'minor' in amount ? amount.minor : undefined;
 }
 
-/** `4990` → `"49.90"`. Takes integer minor units (hundredths). */
+/** `4990` → `"49.90"`, `233.9` → `"2.339"`. Takes minor units (hundredths), of bank lines with a tenth. */
 export function formatAmount(minor: number): string {
-  const digits = String(minor).padStart(3, '0');
-  return `${digits.slice(0, -2)}.${digits.slice(-2)}`;
+  const whole = Math.floor(minor);
+  const tenths = Number.isInteger(minor) ? '' : String(Math.round(minor * 10) - whole * 10);
+  const digits = String(whole).padStart(3, '0');
+  return `${digits.slice(0, -2)}.${digits.slice(-2)}${tenths}`;
 }

@@ -135,6 +135,10 @@ export const emailOf = (payment: Pick<Payment, 'customer' | 'submission'>): stri
 export const isDecided = ({ status }: Pick<Payment, 'status'>): boolean =>
   status === 'approved' || status === 'rejected';
 
+/** The sum of minor units, some of them with a tenth. */
+export const sumMinor = (amounts: readonly number[]): number =>
+  amounts.reduce((sum, minor) => sum + Math.round(minor * 10), 0) / 10;
+
 /** What the sums of a payment are made of. */
 type Sums = Pick<Payment, 'received_minor' | 'status' | 'amount_minor'> &
   Partial<Pick<Payment, 'returned_minor'>>;

@@ -78,10 +78,11 @@ export function withAct(
   const head = { act: kind, by: principal.id, at: transaction.now, entry_version: payment.version + 1 };
   const { bank_reference } = texts;
   const review = JSON.stringify([...reviewActs(payment), { ...head, ...texts }]);
+  // The interface writes hundredths: thousandths are cut there, and told where people read.
   return {
     review,
-    received_minor: arrivalsOf({ review }).length > 0 ? receivedSoFar({ review }) : null,
-    returned_minor: returnedSoFar({ review }) || null,
+    received_minor: arrivalsOf({ review }).length > 0 ? Math.floor(receivedSoFar({ review })) : null,
+    returned_minor: Math.floor(returnedSoFar({ review })) || null,
     ...(bank_reference !== undefined && { bank_reference: searchedReference(bank_reference) }),
   };
 }

@@ -13,7 +13,7 @@ import {
 } from '../lib/faults.ts';
 import { phrase } from '../lib/phrases.ts';
 import { textFault, trimmedText } from '../lib/text.ts';
-import type { Payment, StatusReason } from '../payments/payment.ts';
+import { type Payment, type StatusReason, sumMinor } from '../payments/payment.ts';
 
 /** Why a payment may be rejected, with what people read. */
 export const REJECT_REASONS = {
@@ -45,7 +45,7 @@ export interface ReviewAct {
   entry_version: number;
   note?: string;
   bank_reference?: string;
-  /** How much arrived, in minor units of `currency`, and on which day (`2026-11-20`). */
+  /** How much arrived, in minor units of `currency`, of a bank line perhaps with a tenth, and on which day (`2026-11-20`). */
   amount_minor?: number;
   currency?: string;
   received_on?: string;
@@ -53,8 +53,10 @@ export interface ReviewAct {
   line?: string;
   /** Why the payment was cancelled before money was recorded on it. */
   was?: StatusReason;
-  /** The `entry_version` of the act by hand whose money the matched line shows. */
+  /** The `entry_version` of the act by hand whose money the matched line shows, how much of it, and what an approval stood for. */
   same_as?: number;
+  same_minor?: number;
+  same_of?: number;
   reason?: RejectReason;
   /** What the customer was told. */
   message?: string;
@@ -106,27 +108,40 @@ function moved(payment: Pick<Payment, 'review'>, ...kinds: ReviewAct['act'][]): 
 }
 
 /**
- * All money that arrived for a payment, oldest first: what was recorded, and bank lines that were matched. Money that was recorded by hand
- * counts once where a reviewer said that a line is the same (`same_as`). Equal amounts alone prove nothing.
+ * All money that arrived for a payment, oldest first: what was recorded, and bank lines that were matched. Of money by hand only what no
+ * line shows (`same_as`) counts besides; so does what a payment was approved for, once a line shows a part of it.
  */
 export function arrivalsOf(payment: Pick<Payment, 'review'>): Receipt[] {
   const arrived = moved(payment, 'record', 'match');
-  const shown = new Set(arrived.map(({ same_as }) => same_as));
-  return arrived.filter(({ entry_version }) => !shown.has(entry_version));
+  const shown = Map.groupBy(arrived, ({ same_as }) => same_as);
+  const assumed = reviewActs(payment).flatMap((one): Receipt[] => {
+    const [line] = (one.act === 'approve' && shown.get(one.entry_version)) || [];
+    if (!line) return [];
+    return [{ ...one, amount_minor: line.same_of!, currency: line.currency, received_on: '' }];
+  });
+  return [...assumed, ...arrived].flatMap((one) => {
+    const lines = shown.get(one.entry_version) ?? [];
+    const amount_minor = sumMinor([one.amount_minor, ...lines.map(({ same_minor = 0 }) => -same_minor)]);
+    return amount_minor > 0 ? { ...one, amount_minor } : [];
+  });
 }
 
 /** Money that went back, by bank lines that were matched, oldest first. */
 export const returnsOf = (payment: Pick<Payment, 'review'>): Receipt[] => moved(payment, 'return');
 
 export const sumOf = (money: readonly Pick<Receipt, 'amount_minor'>[]): number =>
-  money.reduce((sum, { amount_minor }) => sum + amount_minor, 0);
+  sumMinor(money.map(({ amount_minor }) => amount_minor));
 
 /** How much of a payment went back, in minor units of its currency. */
 export const returnedSoFar = (payment: Pick<Payment, 'review'>): number => sumOf(returnsOf(payment));
 
 /** How much arrived for a payment so far and did not go back, in minor units of its currency. */
 export const receivedSoFar = (payment: Pick<Payment, 'review'>): number =>
-  sumOf(arrivalsOf(payment)) - returnedSoFar(payment);
+  sumMinor([sumOf(arrivalsOf(payment)), -returnedSoFar(payment)]);
+
+/** The same, or what the test mode recorded; null if no money is known. */
+export const knownSoFar = (payment: Pick<Payment, 'review' | 'received_minor'>): number | null =>
+  arrivalsOf(payment).length > 0 ? receivedSoFar(payment) : payment.received_minor;
 
 /** Whether money arrived and went back, and all that went back is known to have arrived. */
 export const isSettled = (payment: Pick<Payment, 'review'>): boolean =>
@@ -144,13 +159,13 @@ export const lacksMoney = (payment: Pick<Payment, 'review' | 'amount_minor'>): b
 
 /** What of a payment's amount did not arrive yet, in minor units; all of it once nothing is left. */
 export function restOf(payment: Pick<Payment, 'review' | 'amount_minor'>): number {
-  const rest = payment.amount_minor - Math.max(0, receivedSoFar(payment));
+  const rest = sumMinor([payment.amount_minor, -Math.max(0, receivedSoFar(payment))]);
   return rest > 0 ? rest : payment.amount_minor;
 }
 
 /** What is left to arrive of some payments. */
 export const sumOfRests = (payments: readonly Parameters<typeof restOf>[0][]): number =>
-  payments.reduce((sum, payment) => sum + restOf(payment), 0);
+  sumMinor(payments.map(restOf));
 
 /** Money that an administrator knew of without a bank line. `entry_version` is that of their act. */
 export interface HandMoney {
@@ -176,7 +191,7 @@ export function handMoneyOf(payment: Pick<Payment, 'review' | 'status' | 'amount
     line === undefined ? (bank_reference ?? []) : [],
   );
   return money.map(({ amount_minor, entry_version, received_on, bank_reference }) => ({
-    ...{ amount_minor, entry_version, received_on },
+    ...{ amount_minor, entry_version, received_on: received_on || undefined },
     references: money.length === 1 ? typed : bank_reference === undefined ? [] : [bank_reference],
   }));
 }

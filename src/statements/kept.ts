@@ -1,6 +1,7 @@
 // Statements, their lines and layouts of CSV files as they are kept: three tables, and what may become of a line.
 import type { StatementFormat, StatementLine } from '#bank-statements';
 import { isTimeOrderedId } from '../lib/ids.ts';
+import { sumMinor } from '../payments/payment.ts';
 import { integer, integerOrNull, type RowOf, table, text, textOrNull } from '../store/table.ts';
 
 export const STATEMENT_ID_PREFIX = 'stm_';
@@ -96,6 +97,20 @@ const NO_DETAILS: LineDetails = { references: {}, text: '', counterparty: {} };
 /** What the bank wrote on a line; nothing if it was erased. */
 export function saidOn({ details }: Pick<KeptLine, 'details'>): LineDetails {
   return details === null ? NO_DETAILS : (JSON.parse(details) as LineDetails);
+}
+
+/**
+ * The amount of a line in minor units, with a tenth if the bank wrote thousandths. A part of a line has none.
+ */
+export function exactMinor({
+  amount_minor,
+  fingerprint = '',
+  ...line
+}: Pick<KeptLine, 'amount_minor'> &
+  Partial<Pick<KeptLine, 'details' | 'fingerprint'> & LineDetails>): number {
+  const { beyond } = line.details == null ? line : saidOn({ details: line.details });
+  const [, third] = (!fingerprint.includes('/') && /(\d) [A-Z]{3}$/.exec(beyond ?? '')) || [];
+  return third === undefined ? amount_minor : sumMinor([Math.floor(amount_minor), Number(third) / 10]);
 }
 
 /** A row of `csv_layouts`: how CSV exports of an account are read. */

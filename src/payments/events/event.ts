@@ -162,7 +162,7 @@ function moneyOf(facts: Record<string, unknown>): PaymentEvent['money'] {
   const minor = facts.received_minor ?? facts.line_minor;
   if (typeof minor !== 'number') return null;
   const day = facts.received_on ?? facts.line_day;
-  return { minor, day: typeof day === 'string' && day !== '' ? day : null };
+  return { minor: Math.floor(minor), day: typeof day === 'string' && day !== '' ? day : null };
 }
 
 function typeOf(

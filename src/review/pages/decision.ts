@@ -12,6 +12,7 @@ import {
   approvalsOf,
   decisionOf,
   isDoneAlready,
+  knownSoFar,
   type Parsed,
   parseApproval,
   parseRejection,
@@ -116,17 +117,19 @@ const wayBack = (context: ReviewContext, { id }: Payment, carried: Carried): Htm
 function buttons(
   { money, say }: ReviewContext,
   act: Act,
-  { amount_minor, received_minor, currency }: Payment,
+  payment: Payment,
   action: string,
   isFirst: boolean,
 ): Html {
+  const { amount_minor, currency } = payment;
+  const known = knownSoFar(payment);
   const amount = html`<bdi>${money(amount_minor, currency)}</bdi>`;
   const focus = isFirst && html` data-focus`;
   if (act === 'reject')
     return html`<button class="danger">${say.html`Reject ${amount}`}</button>
 <button class="secondary" name="${PREVIEW}" value="1" formaction="${action}#preview">${say`Preview the message`}</button>`;
-  const received = received_minor !== null && html`<bdi>${money(received_minor, currency)}</bdi>`;
-  const isLess = received_minor !== null && received_minor < amount_minor;
+  const received = known !== null && html`<bdi>${money(known, currency)}</bdi>`;
+  const isLess = known !== null && known < amount_minor;
   const text = isLess ? say.html`Approve with ${received} of ${amount}` : say.html`Approve ${amount}`;
   return html`<button class="primary"${focus}>${text}</button>`;
 }
@@ -140,12 +143,13 @@ function consequence(
 ): string {
   if (act === 'reject')
     return say`The customer reads that the payment was not accepted, and your message; never the reason or the note.`;
-  const { received_minor, amount_minor, currency } = payment;
+  const { amount_minor, currency } = payment;
   if (needsSecond(payment, fourEyesAbove) && approvalsOf(payment, barred).length === 0)
     return say`It stays under review until another administrator confirms it.`;
   const seen = say`The customer and the merchant then see that it is approved.`;
-  if (received_minor === null || received_minor >= amount_minor) return seen;
-  const [received, amount] = [money(received_minor, currency), money(amount_minor, currency)];
+  const known = knownSoFar(payment);
+  if (known === null || known >= amount_minor) return seen;
+  const [received, amount] = [money(known, currency), money(amount_minor, currency)];
   return `${seen} ${say`The receipt says that ${received} of ${amount} was received and accepted as payment.`}`;
 }
 

@@ -13,7 +13,14 @@ import {
   wordParameter,
 } from '../../web/endpoint.ts';
 import { listSchema, listText, pageOf } from '../../web/list.ts';
-import { isLineId, isStatementId, type KeptLine, type KeptStatement, LINE_STATES } from '../kept.ts';
+import {
+  exactMinor,
+  isLineId,
+  isStatementId,
+  type KeptLine,
+  type KeptStatement,
+  LINE_STATES,
+} from '../kept.ts';
 import { findLine, listLines, listStatements } from '../line-queries.ts';
 import { MATCH_LEVELS, type Proposal } from '../matching/judge-line.ts';
 import { bankLine } from '../matching/line-evidence.ts';
@@ -104,7 +111,7 @@ function presentLine(row: KeptLine, proposals: readonly Proposal[]): z.infer<typ
   const { text, counterparty, references } = bankLine(row);
   return {
     ...{ id, object: 'statement_line' as const, statement_id, account, day },
-    amount: Number(formatAmount(row.amount_minor)),
+    amount: Number(formatAmount(exactMinor(row))),
     ...{ currency, direction, booked: row.booked === 1, reversal: row.reversal === 1 },
     ...{ state, payment_id, note, text, counterparty, references: { ...references } },
     proposals: proposals.map(({ payment, level, case: kind, sentence, act, facts }) => ({

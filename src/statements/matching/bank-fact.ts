@@ -1,12 +1,12 @@
 // The fact that the bank's statement shows the money of a payment.
 
 import { ENGLISH, type Say } from '../../lib/phrases.ts';
-import type { Payment } from '../../payments/payment.ts';
+import { type Payment, sumMinor } from '../../payments/payment.ts';
 import type { Fact, SeenLine, WriteMoney } from '../../review/fact.ts';
-import { arrivalsOf } from '../../review/review.ts';
+import { arrivalsOf, sumOf } from '../../review/review.ts';
 import { dayInWords } from '../../review/told.ts';
 import type { Reader } from '../../store/database.ts';
-import type { KeptLine } from '../kept.ts';
+import { exactMinor, type KeptLine } from '../kept.ts';
 import { isPart, linesOfPayments } from '../line-queries.ts';
 import { bankLine } from './line-evidence.ts';
 
@@ -18,12 +18,15 @@ export async function onStatement(
   say: Say = ENGLISH,
 ): Promise<Fact | undefined> {
   const { id, amount_minor, currency } = payment;
-  const lines = await linesOfPayments(database, [id]);
+  const lines = (await linesOfPayments(database, [id])).map((row) => ({
+    ...row,
+    amount_minor: exactMinor(row),
+  }));
   if (lines.length === 0) return undefined;
   const credits = lines.filter(({ direction }) => direction === 'credit');
   const debits = lines.filter(({ direction }) => direction === 'debit');
   const byHand = sumOf(arrivalsOf(payment).filter(({ line }) => line === undefined));
-  const more = sumOf(credits) - sumOf(debits) - amount_minor;
+  const more = sumMinor([sumOf(credits), -sumOf(debits), -amount_minor]);
   const whole = lines.find(isPart);
   const payers = [...new Set(credits.flatMap((line) => bankLine(line).counterparty.name ?? []))];
   const from = payers.map((name) => `“${name}”`).join(', ');
@@ -44,7 +47,7 @@ export async function onStatement(
       : more === 0
         ? `: ${say`exactly what was asked for`}`
         : `: ${more < 0 ? say`${difference} less than was asked for` : say`${difference} more than was asked for`}`;
-  const kept = Math.max(0, more + amount_minor);
+  const kept = Math.max(0, sumMinor([more, amount_minor]));
   const surplus = payment.status === 'rejected' ? kept : byHand === 0 ? Math.max(0, more) : 0;
   const due =
     surplus > 0 ? ` ${say`Return ${money(surplus, currency)} to ${returnedTo(credits.at(-1)!, say)}.`}` : '';
@@ -57,9 +60,6 @@ export async function onStatement(
       : say`An administrator matched the line of the statement with this payment.`,
   };
 }
-
-const sumOf = (some: readonly { amount_minor: number }[]) =>
-  some.reduce((sum, { amount_minor }) => sum + amount_minor, 0);
 
 /** The days of lines, each once. */
 const daysOf = (lines: readonly KeptLine[], say: Say) =>
@@ -77,7 +77,8 @@ export async function seenOnStatement(database: Reader, paymentId: string): Prom
   const lines = await linesOfPayments(database, [paymentId]);
   return lines.map((line) => {
     const { references, text, counterparty } = bankLine(line);
-    const { id, amount_minor, direction, day } = line;
+    const { id, direction, day } = line;
+    const amount_minor = exactMinor(line);
     const reference = references.creditor ?? text;
     const { name, account } = counterparty;
     return {

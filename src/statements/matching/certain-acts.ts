@@ -13,7 +13,7 @@ import { reviewActs } from '../../review/review.ts';
 import { whoClaimed } from '../../review/told.ts';
 import { LINES } from '../kept.ts';
 import { holdLine, linesOfPayments } from '../line-queries.ts';
-import { acceptLine, approveLine, type LinePair } from './line-acts.ts';
+import { acceptLine, approveLine, doneByLine, type LinePair } from './line-acts.ts';
 import type { CertainPair } from './open-lines.ts';
 
 /** Why `approveCertain` left a line alone. */
@@ -42,6 +42,11 @@ export async function approveCertain(
   // Every node takes rows in the order of their names.
   const inOrder = pairs.toSorted((a, b) => (a.payment_id < b.payment_id ? -1 : 1));
   for (const pair of inOrder) {
+    const done = await doneByLine(transaction, principal, pair);
+    if (done) {
+      decisions.push(done);
+      continue;
+    }
     const sure = certain.find(
       ({ line, payment }) => line.id === pair.line_id && payment.id === pair.payment_id,
     );

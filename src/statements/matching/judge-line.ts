@@ -1,12 +1,11 @@
 // Judges one payment for one bank line: finds its cell of the matrix, and fills in what the row says.
 
 import { placeOfDay } from '../../lib/bank-days.ts';
-import { ENGLISH, phrase, type Say, type Sentence } from '../../lib/phrases.ts';
-import { namesAgree, searchedReference } from '../../lib/search-terms.ts';
-import { dateIn, daysFrom } from '../../lib/time.ts';
+import { ENGLISH, type Say, type Sentence } from '../../lib/phrases.ts';
+import { searchedReference } from '../../lib/search-terms.ts';
+import { dateIn } from '../../lib/time.ts';
 import { creditorReference } from '../../payments/methods/transfer/creditor-reference.ts';
-import { accountsAgree } from '../../payments/methods/transfer/payer-account.ts';
-import { asOf, type Payment } from '../../payments/payment.ts';
+import { asOf, type Payment, sumMinor } from '../../payments/payment.ts';
 import { plainMoney, type WriteMoney } from '../../review/fact.ts';
 import {
   arrivalsOf,
@@ -19,24 +18,27 @@ import {
   sumOf,
 } from '../../review/review.ts';
 import { dayInWords } from '../../review/told.ts';
-import type { BankLine, ReferenceRange, TakenBack } from './line-evidence.ts';
-import type { LineCase, MatrixCell } from './matrix.ts';
-import { BACK_BY } from './matrix-outcomes.ts';
+import type { BankLine, TakenBack } from './line-evidence.ts';
+import {
+  announced,
+  dayFact,
+  fact,
+  type LineFact,
+  type Naming,
+  namedFact,
+  payerFact,
+  referenceFact,
+  verbatim,
+  type Worded,
+} from './line-facts.ts';
+import type { LineCase } from './matrix.ts';
+import type { MatrixCell } from './matrix-dimensions.ts';
+import { BACK_BY, OUT_BY } from './matrix-outcomes.ts';
 import { type Judgement, rowOf } from './matrix-row.ts';
 
 /** The levels of docs/matching.md: `likely` and `possible` want a look. */
 export const MATCH_LEVELS = ['certain', 'likely', 'possible'] as const;
 type MatchLevel = (typeof MATCH_LEVELS)[number];
-
-/** One fact, and what it rests on. Both may hold what the bank or a customer wrote: to be escaped. */
-interface LineFact<Text = string> {
-  kind: 'reference' | 'named' | 'amount' | 'payer' | 'day';
-  text: Text;
-  basis: Text;
-}
-
-/** A text in the reader's language, with amounts as `money` writes them. */
-type Worded = (say: Say, money: WriteMoney) => string;
 
 /** What is said of a line and a payment. */
 interface Told {
@@ -59,16 +61,6 @@ export interface Proposal extends Told {
   button: Judgement['button'];
   /** Money by hand that the line may show; undefined if there is none of its reference or amount. */
   hand: (HandMoney & { is: 'same' | 'like' }) | undefined;
-}
-
-/** How a line names a payment. */
-export interface Naming {
-  /** By its transfer reference. */
-  reference?: Pick<ReferenceRange, 'reference' | 'form'>;
-  /** By the merchant's reference, the payment's id, or a bank's reference that an administrator typed. */
-  named?: string;
-  /** The payer's account or name was typed by the customer. */
-  payer?: 'account' | 'name';
 }
 
 /** What is known around a line and a payment: other lines and payments, the time, and the zone of its days. */
@@ -109,60 +101,6 @@ const onDay =
   (day: string): Sentence =>
   (say) =>
     day === '' ? say`no day` : dayInWords(day, say);
-const plain =
-  (text: string): Sentence =>
-  () =>
-    text;
-
-/** What the customer and the merchant said of the payer. Erased payments say nothing. */
-function announced(payment: Payment): { names: string[]; account: string | null; isByCustomer: boolean } {
-  const read = (text: string | null): Record<string, unknown> => (text === null ? {} : JSON.parse(text));
-  const sent = read(payment.submission);
-  const names = [read(payment.customer).name, sent.payer_name, sent.transfer_name];
-  return {
-    names: names.filter((name): name is string => typeof name === 'string' && name !== ''),
-    account: payment.payer_account,
-    isByCustomer: payment.payer_account !== null || typeof sent.transfer_name === 'string',
-  };
-}
-
-/** Whether the bank's payer is who was announced; undefined if there is nothing to compare. */
-function payerFact(
-  line: BankLine,
-  payment: Payment,
-): { agrees: boolean; fact: LineFact<Worded> } | undefined {
-  const { names, account } = announced(payment);
-  const { name, account: from } = line.counterparty;
-  const told = (agrees: boolean, text: Worded, basis: Worded) => ({
-    agrees,
-    fact: fact('payer', text, basis),
-  });
-  const isAccount = account === null || from === undefined ? undefined : accountsAgree(account, from);
-  if (isAccount)
-    return told(
-      true,
-      (say) => say`The money comes from the account that the customer gave.`,
-      plain(`${from}.`),
-    );
-  if (name !== undefined && names.length > 0) {
-    const same = names.find((one) => namesAgree(one, name));
-    return told(
-      same !== undefined,
-      (say) => say`The payer is “${name}”, the customer “${same ?? names[0]!}”.`,
-      (say) =>
-        same === name
-          ? say`They are equal.`
-          : say`Compared without regard to letter case, accents, initials and the order of words.`,
-    );
-  }
-  if (isAccount === false)
-    return told(
-      false,
-      (say) => say`The money comes from another account than the customer gave.`,
-      (say) => say`${from!}, not ${account!}.`,
-    );
-  return undefined;
-}
 
 /** The cell of a payment that a line may be for. Undefined if nothing speaks for it. */
 export function pairOf(
@@ -188,7 +126,7 @@ export function pairOf(
   const facts = [
     referenceFact(naming),
     namedFact(naming),
-    isAsked && line.beyond === undefined
+    isAsked
       ? fact(
           'amount',
           (say, write) => say`The amount is exact: ${write(line.amount_minor, line.currency)}.`,
@@ -205,15 +143,20 @@ export function pairOf(
   };
 }
 
-/** The pair of a debit and the payment whose reference it carries. */
-export function outgoingPair(line: BankLine, stored: Payment, around: Surroundings): Pair {
+/** The pair of a debit and a payment that it names. */
+export function outgoingPair(
+  line: BankLine,
+  stored: Payment,
+  by: keyof typeof OUT_BY,
+  around: Surroundings,
+): Pair {
   const payment = asOf(stored, around.now);
   const { cell, values } = placed(line, payment, around);
   return {
     line,
     payment,
-    cell: { ...cell, money: 'out', beside: 'alone' },
-    values,
+    cell: { ...cell, by, money: 'out', beside: 'alone' },
+    values: { ...values, how: (say) => say.of(OUT_BY[by]) },
     hand: undefined,
     facts: [],
   };
@@ -233,13 +176,16 @@ function placed(
   const came = cameOf(payment, received, byHand);
   const lines = [line, ...rivals];
   // A line may show money by hand: that is left out where with it the lines come to more than is asked for.
-  const shown = Math.max(0, received - sumOf(byHand));
-  const together = sumOf(lines) + (received + sumOf(lines) <= asked ? received : shown);
-  const isPart = lines.every((one) => one.currency === currency && !covers(one, asked - shown));
+  const shown = Math.max(0, sumMinor([received, -sumOf(byHand)]));
+  const sum = (known: number) => sumMinor([known, ...lines.map((one) => one.amount_minor)]);
+  const together = sum(sum(received) <= asked ? received : shown);
+  const isPart =
+    lines.every((one) => one.currency === currency) &&
+    (together <= asked || !lines.some((one) => covers(one, sumMinor([asked, -shown]))));
   const due =
     hand?.amount_minor ??
     (came === 'approved' && !mayComeAgain(payment) ? (byHand[0]?.amount_minor ?? asked) : asked - received);
-  const difference = line.amount_minor - due;
+  const difference = sumMinor([line.amount_minor, -due]);
   // The weekends and holidays that all calendars of euros share; other days of rest make a line late that wants a look.
   const place = placeOfDay(line.day, { from: created_at, to: expires_at }, timeZone, 'TARGET');
   const last = arrivalsOf(payment).at(-1)?.received_on;
@@ -257,10 +203,7 @@ function placed(
     values: {
       arrived: money(line.amount_minor, line.currency),
       asked: money(asked, currency),
-      gap:
-        difference === 0
-          ? (say, write) => say`less than ${write(1, currency)}`
-          : money(around.together ? (line.chargesMinor ?? 0) : Math.abs(difference), currency),
+      gap: money(around.together ? (line.chargesMinor ?? 0) : Math.abs(difference), currency),
       received: money(received, currency),
       together: money(together, currency),
       hand: money((hand ?? byHand[0])?.amount_minor ?? asked, currency),
@@ -271,13 +214,11 @@ function placed(
       day: onDay(line.day),
       created: onDay(dateIn(timeZone, created_at)),
       end: onDay(dateIn(timeZone, expires_at)),
-      count: plain(String(around.named)),
+      count: verbatim(String(around.named)),
     },
   };
   function amountOf(): MatrixCell['amount'] {
     if (line.currency !== currency) return 'currency';
-    // Thousandths that are not kept are more than what is asked for in hundredths.
-    if (line.beyond !== undefined && difference >= 0) return 'more';
     if (around.together !== undefined) return around.together;
     if (difference === 0) return 'exact';
     if (difference > 0) return 'more';
@@ -318,8 +259,15 @@ export function handOf(line: BankLine, payment: Payment, money = handMoneyOf(pay
     searchedReference(text) !== own && written.includes(searchedReference(text));
   const same = money.find(({ references }) => references.some(isSame));
   if (same) return { ...same, is: 'same' };
-  const like = money.find(({ amount_minor }) => amount_minor === line.amount_minor);
+  const like = money.find(({ amount_minor }) => amount_minor === line.amount_minor) ?? mayHold();
   return like && { ...like, is: 'like' };
+
+  /** Money that a line may be a part of, where with the line besides it would be more than was asked for. */
+  function mayHold(): HandMoney | undefined {
+    const all = sumMinor([receivedSoFar(payment), line.amount_minor]);
+    if (payment.status === 'approved' || all <= payment.amount_minor) return undefined;
+    return money.find(({ amount_minor }) => amount_minor > line.amount_minor) ?? money[0];
+  }
 }
 
 /** What is proposed for a pair, by its row of the matrix. */
@@ -330,8 +278,7 @@ export function proposalOf({ payment, cell, values, hand, facts }: Pair): Propos
     const filled = (text: string) =>
       say.of(text).replaceAll(/\{(\w+)\}/g, (_, name) => values[name]!(say, money));
     return {
-      // An amount such as "less than KWD 0.01" may begin it.
-      sentence: says.map((one) => filled(one).replace(/^\p{Ll}/u, (first) => first.toUpperCase())).join(' '),
+      sentence: says.map(filled).join(' '),
       act: filled(act),
       facts: facts.map(({ kind, text, basis }) => ({
         kind,
@@ -346,55 +293,4 @@ export function proposalOf({ payment, cell, values, hand, facts }: Pair): Propos
     case: kind,
     ...{ ...said(ENGLISH, plainMoney), said, button, hand },
   };
-}
-
-const fact = (kind: LineFact['kind'], text: Worded, basis: Worded): LineFact<Worded> => ({
-  kind,
-  text,
-  basis,
-});
-
-function referenceFact({ reference }: Naming): LineFact<Worded> | undefined {
-  if (!reference) return undefined;
-  const { form, reference: written } = reference;
-  const text = {
-    whole: phrase('The line carries the transfer reference of the payment.'),
-    corrected: phrase('The line carries the transfer reference of the payment but for one character.'),
-    cut: phrase('The line carries the beginning of the transfer reference of the payment.'),
-  }[form];
-  return fact('reference', (say) => say.of(text), plain(`${written}.`));
-}
-
-function namedFact({ named }: Naming): LineFact<Worded> | undefined {
-  if (named === undefined) return undefined;
-  return fact(
-    'named',
-    (say) => say`The text names the payment: ${named}.`,
-    (say) => say`The merchant’s reference, the payment’s id, or a bank’s reference that was typed.`,
-  );
-}
-
-function dayFact(
-  line: BankLine,
-  payment: Payment,
-  { now, timeZone }: Surroundings,
-): LineFact<Worded> | undefined {
-  const days = daysFrom(dateIn(timeZone, payment.created_at), line.day);
-  if (Number.isNaN(days) || line.undated) return undefined;
-  const isAhead = line.day > dateIn(timeZone, now);
-  return fact(
-    'day',
-    (say) => {
-      if (isAhead) return say`The bank books the money on a day to come.`;
-      if (days < 0) return say`The money came before the payment was created.`;
-      return days === 0
-        ? say`The money came on the day the payment was created.`
-        : say.count(
-            days,
-            'The money came a day after the payment was created.',
-            'The money came {n} days after the payment was created.',
-          );
-    },
-    (say) => `${dayInWords(line.day, say)}.`,
-  );
 }

@@ -22,12 +22,14 @@ import { recordMoney } from '../../review/record-money.ts';
 import {
   arrivalsOf,
   BANK_REFERENCE_MAXIMUM,
+  type HandMoney,
   handMoneyOf,
   lacksMoney,
   type ReviewAct,
   reviewActs,
 } from '../../review/review.ts';
-import { type KeptLine, LINES } from '../kept.ts';
+import type { Reader } from '../../store/database.ts';
+import { exactMinor, type KeptLine, LINES } from '../kept.ts';
 import { findLine, type LineWritten } from '../line-queries.ts';
 import { handOf } from './judge-line.ts';
 import { bankLine, isOutgoing, mayMatch } from './line-evidence.ts';
@@ -77,19 +79,19 @@ export async function acceptLine(
   if (line.currency !== payment.currency)
     refuse((say) => say`The line is in ${line.currency}, the payment in ${payment.currency}.`);
   const { status } = asOf(payment, transaction.now);
-  const same_as = isBack ? undefined : shownBy(line, { ...payment, status }, as);
+  const shown = isBack ? undefined : shownBy(line, { ...payment, status }, as);
   if (!isBack) await refuseOthersClaim(transaction, payment, principal);
   if (payment.version !== version)
     throw new OperationalError('conflict', phrase('The payment has changed since you looked at it.'));
   const received = {
-    amount_minor: line.amount_minor,
+    amount_minor: exactMinor(line),
     received_on: line.day,
     bank_reference: referenceOn(line),
     note: null,
     version,
     line: line_id,
   };
-  const pair = { payment_id, version, same_as };
+  const pair = { payment_id, version, shown };
   const after =
     isBack || status === 'requires_review' || isDecided({ status })
       ? await tellPayment(transaction, principal, pair, line, isBack ? 'return' : 'match')
@@ -114,16 +116,28 @@ function refuse(message: string | Sentence): never {
   throw new OperationalError('invalid_status', typeof message === 'string' ? message : spoken(message));
 }
 
-/** The `entry_version` of the act by hand whose money a credit shows; undefined if it is further money. Throws `invalid_status`. */
-function shownBy(line: KeptLine, payment: Payment, as: LinePair['as']): number | undefined {
+/** What a line shows of the money of an act by hand. */
+type Shown = Required<Pick<ReviewAct, 'same_as' | 'same_minor' | 'same_of'>>;
+
+/**
+ * The act by hand whose money a credit shows: all of it by the bank's reference, else as much as the line has. Undefined if the line is
+ * further money. Throws `invalid_status`.
+ */
+function shownBy(line: KeptLine, payment: Payment, as: LinePair['as']): Shown | undefined {
   const money = handMoneyOf(payment);
   const hand = handOf(bankLine(line), payment, money);
+  const shows = (one: HandMoney | undefined): Shown | undefined =>
+    one && {
+      same_as: one.entry_version,
+      same_minor: hand?.is === 'same' ? one.amount_minor : Math.min(one.amount_minor, exactMinor(line)),
+      same_of: payment.amount_minor,
+    };
   if (payment.status === 'approved' && money.length === 0 && !lacksMoney(payment))
     refuse((say) => say`The payment is ${say.of(payment.status)} already.`);
-  if (payment.status === 'approved') return (hand ?? money[0])?.entry_version;
+  if (payment.status === 'approved') return shows(hand ?? money[0]);
   if (hand?.is === 'like' && as === undefined)
-    refuse(phrase('Money of this amount was recorded by hand: say whether the line shows the same money.'));
-  return as === 'besides' ? undefined : (hand ?? (as === 'same' ? money[0] : undefined))?.entry_version;
+    refuse(phrase('Money was recorded by hand: say whether the line shows it, or more money.'));
+  return as === 'besides' ? undefined : shows(hand ?? (as === 'same' ? money[0] : undefined));
 }
 
 /**
@@ -133,19 +147,17 @@ function shownBy(line: KeptLine, payment: Payment, as: LinePair['as']): number |
 function tellPayment(
   transaction: Transaction,
   principal: Principal,
-  {
-    payment_id,
-    version,
-    same_as,
-  }: { payment_id: string; version: number | null; same_as?: number | undefined },
-  { id, amount_minor, currency, day }: KeptLine,
+  { payment_id, version, shown }: { payment_id: string; version: number | null; shown?: Shown | undefined },
+  line: KeptLine,
   act: 'match' | 'return' | 'unmatch',
 ): Promise<Payment> {
-  const money = { amount_minor, currency, received_on: day, same_as: same_as ?? null };
+  const { id, currency, day } = line;
+  const amount_minor = exactMinor(line);
+  const money = { amount_minor, currency, received_on: day, ...shown };
   return actOn(transaction, principal, payment_id, async (seen) => {
     await refuseOtherVersion(transaction, seen, version);
     // No merchant is told of money that they know.
-    const matched = same_as === undefined ? 'payment.line_matched' : 'payment.line_linked';
+    const matched = shown === undefined ? 'payment.line_matched' : 'payment.line_linked';
     const written = withAct(transaction, seen, principal, {
       act,
       line: id,
@@ -201,9 +213,28 @@ function referenceOn(line: KeptLine): string | null {
   return (references.booking ?? references.bank)?.slice(0, BANK_REFERENCE_MAXIMUM) ?? null;
 }
 
+/** What an approval came to that `principal` made by a line; undefined if there is none: a button may be pressed twice. */
+export async function doneByLine(
+  database: Reader,
+  principal: Principal,
+  { line_id, payment_id }: Pick<LinePair, 'line_id' | 'payment_id'>,
+): Promise<Decision | undefined> {
+  const line = await findLine(database, line_id);
+  const payment = await findPayment(database, payment_id);
+  if (!line || !payment || !isMatchedBy(line, payment, principal)) return undefined;
+  const acts = reviewActs(payment);
+  const matched = acts.findLast((one) => one.line === line_id)!;
+  const isApproved = acts.some(
+    ({ act, by, entry_version }) =>
+      act === 'approve' && by === principal.id && entry_version > matched.entry_version,
+  );
+  const outcome = payment.status === 'approved' ? 'approved' : 'awaiting_second';
+  return isApproved ? { payment, outcome } : undefined;
+}
+
 /**
- * Accepts a line and approves its payment, or records the first of two approvals. `note` says why, where something is odd. Throws as
- * `acceptLine` and `approve` do.
+ * Accepts a line and approves its payment, or records the first of two approvals. `note` says why, where something is odd. Where
+ * `principal` did that already, nothing is done. Throws as `acceptLine` and `approve` do.
  */
 export async function approveLine(
   transaction: Transaction,
@@ -212,6 +243,8 @@ export async function approveLine(
   fourEyesAbove: Readonly<Record<string, number>>,
   note: string | null = null,
 ): Promise<Decision> {
+  const done = await doneByLine(transaction, principal, pair);
+  if (done) return done;
   const line = await openLine(transaction, pair.line_id);
   await acceptLine(transaction, principal, pair);
   const approval = { note, bank_reference: referenceOn(line), version: null };
@@ -242,12 +275,16 @@ export async function reopenLine(
   await requireStanding(transaction, principal, 'decide');
   const line = await findLine(transaction, lineId);
   if (!line) throw lineNotFound();
+  if (isOpenAgain(line)) return;
   if (line.state !== 'matched' && line.state !== 'ignored')
     throw new OperationalError('invalid_status', phrase('The line is neither matched nor ignored.'));
   await unmatch(transaction, principal, line);
   const open = { state: 'open', payment_id: null, note: null } as const;
   await writeLine(transaction, line, open, 'line.reopened', principal);
 }
+
+/** Whether a line is open after something was done with it: a button that opens it again may be pressed twice. */
+export const isOpenAgain = ({ state, version }: KeptLine): boolean => state === 'open' && version > 1;
 
 /** Tells the payment of a line, if it has one, that the line is its money no more. Throws `invalid_status` if it was decided by it. */
 export async function unmatch(transaction: Transaction, principal: Principal, line: KeptLine): Promise<void> {

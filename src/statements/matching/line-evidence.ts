@@ -10,10 +10,10 @@ import {
 } from '../../payments/methods/transfer/creditor-reference.ts';
 import { PAYMENT_ID_PREFIX } from '../../payments/payment.ts';
 import { rfWindows, runsIn, startsIn } from '../../review/meaning.ts';
-import { type KeptLine, type LineDetails, saidOn } from '../kept.ts';
+import { exactMinor, type KeptLine, type LineDetails, saidOn } from '../kept.ts';
 import type { BACK_BY } from './matrix-outcomes.ts';
 
-/** A line as it is matched: amounts in hundredths, `day` as YYYY-MM-DD. */
+/** A line as it is matched: amounts in hundredths as `exactMinor` gives them, `day` as YYYY-MM-DD. */
 export type BankLine = Pick<
   KeptLine,
   'id' | 'day' | 'amount_minor' | 'currency' | 'direction' | 'booked' | 'reversal'
@@ -27,7 +27,11 @@ export interface TakenBack {
 }
 
 /** A line of the store as it is matched. */
-export const bankLine = (row: KeptLine): BankLine => ({ ...row, ...saidOn(row) });
+export const bankLine = (row: KeptLine): BankLine => ({
+  ...row,
+  ...saidOn(row),
+  amount_minor: exactMinor(row),
+});
 
 /** A line of a file that is not imported as it is matched. `id` is what the proposals name it by. */
 export function unkeptLine(line: StatementLine, id: string): BankLine {
@@ -35,7 +39,7 @@ export function unkeptLine(line: StatementLine, id: string): BankLine {
     ...line,
     id,
     day: line.bookingDay ?? line.valueDay ?? '',
-    amount_minor: line.amountMinor,
+    amount_minor: exactMinor({ ...line, amount_minor: line.amountMinor }),
     booked: line.status === 'booked' ? 1 : 0,
     reversal: line.isReversal ? 1 : 0,
   };

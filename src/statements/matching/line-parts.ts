@@ -11,7 +11,7 @@ import { phrase } from '../../lib/phrases.ts';
 import type { Payment } from '../../payments/payment.ts';
 import { paymentNotFound } from '../../payments/transition.ts';
 import { holdPayment } from '../../review/queries.ts';
-import { restOf } from '../../review/review.ts';
+import { restOf, sumOf } from '../../review/review.ts';
 import { type KeptLine, LINE_ID_PREFIX, LINES } from '../kept.ts';
 import { findLine, partsOfLine } from '../line-queries.ts';
 import type { Proposal } from './judge-line.ts';
@@ -19,6 +19,7 @@ import {
   acceptLine,
   ignoreLine,
   isMatchedBy,
+  isOpenAgain,
   type LinePair,
   lineNotFound,
   openLine,
@@ -36,9 +37,6 @@ export function severalOf(
   const payments = proposals.filter((one) => one.case === 'several').map(({ payment }) => payment);
   return payments.length > 1 && togetherOf(line, payments) ? payments : [];
 }
-
-const sumOf = (some: readonly { amount_minor: number }[]) =>
-  some.reduce((sum, { amount_minor }) => sum + amount_minor, 0);
 
 /** What of a line is the money of a payment: hundredths, by default what the payment still asks for. */
 export interface LinePart extends Omit<LinePair, 'line_id'> {
@@ -146,6 +144,7 @@ export async function reopenParts(
   await requireStanding(transaction, principal, 'decide');
   const line = await findLine(transaction, lineId);
   if (!line) throw lineNotFound();
+  if (isOpenAgain(line)) return;
   if (line.state !== 'split') throw new OperationalError('invalid_status', phrase('The line is not split.'));
   const parts = await partsOfLine(transaction, line);
   for (const part of parts.toSorted((a, b) => ((a.payment_id ?? '') < (b.payment_id ?? '') ? -1 : 1))) {

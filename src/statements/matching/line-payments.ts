@@ -9,9 +9,12 @@ import {
 import type { Payment } from '../../payments/payment.ts';
 import { findPayments } from '../../payments/queries.ts';
 import { paymentsInRanges, paymentsOfAmounts, paymentsWith } from '../../review/candidate-queries.ts';
+import { arrivalsOf } from '../../review/review.ts';
 import type { Reader } from '../../store/database.ts';
-import { handOf, type Naming } from './judge-line.ts';
+import { handOf } from './judge-line.ts';
 import type { BankLine, LineEvidence, ReferenceRange } from './line-evidence.ts';
+import type { Naming } from './line-facts.ts';
+import type { OUT_BY } from './matrix-outcomes.ts';
 
 /** A line, and what it says. */
 export interface ReadLine {
@@ -40,20 +43,26 @@ const bankReferences = ({ references: { bank, booking } }: BankLine): string[] =
 
 const amountKey = (minor: number, currency: string) => `${minor} ${currency}`;
 
-/** Looks up what the lines say. Of `outgoing` only whole references count. Throws `DatabaseError`. */
+/** Looks up what the lines say. Of `outgoing` only what names a payment counts. Throws `DatabaseError`. */
 export async function lookUp(
   database: Reader,
   lines: readonly ReadLine[],
   outgoing: readonly ReadLine[],
 ): Promise<Found> {
   const all = <T>(of: (one: LineEvidence) => readonly T[]) => lines.flatMap(({ evidence }) => of(evidence));
-  const amounts = lines.map(({ line }) => ({ minor: line.amount_minor, currency: line.currency }));
-  const named = [...new Set(all(({ ids }) => ids))];
+  const amounts = lines
+    .map(({ line }) => ({ minor: line.amount_minor, currency: line.currency }))
+    .filter(({ minor }) => Number.isInteger(minor));
+  const words = <T>(of: (one: LineEvidence) => readonly T[]) => [
+    ...all(of),
+    ...outgoing.flatMap(({ evidence }) => of(evidence)),
+  ];
+  const named = [...new Set(words(({ ids }) => ids))];
   const inRanges = await byReferences(database, lines, outgoing);
   const byReference = await paymentsWith(
     database,
     'merchant_reference',
-    all(({ references }) => references),
+    words(({ references }) => references),
   );
   const byAccount = await paymentsWith(
     database,
@@ -92,7 +101,7 @@ async function byReferences(
 ): Promise<Payment[]> {
   const ranges = [...lines, ...outgoing].flatMap(({ evidence }) => evidence.ranges);
   const whole = sortedById(await paymentsInRanges(database, ranges));
-  const unnamed = lines.filter(
+  const unnamed = [...lines, ...outgoing].filter(
     ({ evidence }) =>
       !evidence.ranges.some((range) => within(whole, range).some((payment) => hasReference(payment, range))),
   );
@@ -117,6 +126,25 @@ export function byReferenceOf(
       .filter((payment) => hasReference(payment, range))
       .map((payment): [Payment, ReferenceRange] => [payment, range]),
   );
+}
+
+/**
+ * The payments that a debit names, the strongest first: all whose whole reference it carries, else those that it names less surely, in
+ * its currency, of which money is known.
+ */
+export function debitNamings(
+  { line, evidence }: ReadLine,
+  found: Found,
+): { payment: Payment; by: keyof typeof OUT_BY }[] {
+  const carried = byReferenceOf({ evidence }, found).map(([payment, { form }]) => ({ payment, by: form }));
+  const words = evidence.references.flatMap((one) => found.byReference.get(one) ?? []);
+  const named = [...evidence.ids.flatMap((id) => found.byId.get(id) ?? []), ...words];
+  const isKnown = ({ status, review, currency }: Payment) =>
+    currency === line.currency && (status === 'approved' || arrivalsOf({ review }).length > 0);
+  const all = [...carried, ...named.map((payment) => ({ payment, by: 'named' as const }))];
+  const whole = all.filter(({ by }) => by === 'whole');
+  const some = whole.length > 0 ? whole : all.filter(({ payment }) => isKnown(payment));
+  return [...new Map(some.toReversed().map((one) => [one.payment.id, one])).values()].toReversed();
 }
 
 /** The payments that a line may be for, and how it names each. */

@@ -8,7 +8,7 @@ import { findPayments } from '../../payments/queries.ts';
 import { decisionOf, reviewersOf } from '../../review/review.ts';
 import type { Reader } from '../../store/database.ts';
 import { type ExportFormat, rowWriter, type Separator } from '../../web/row-writer.ts';
-import type { KeptLine, KeptStatement } from '../kept.ts';
+import { exactMinor, type KeptLine, type KeptStatement } from '../kept.ts';
 import { findStatement, type LineFilter, type LinePlace, listLines } from '../line-queries.ts';
 import { bankLine } from './line-evidence.ts';
 
@@ -70,7 +70,7 @@ function rowOf(
     file,
     day: line.day,
     value_day: valueDay ?? null,
-    amount: (line.direction === 'debit' ? '-' : '') + formatAmount(line.amount_minor),
+    amount: (line.direction === 'debit' ? '-' : '') + formatAmount(exactMinor(line)),
     currency: line.currency,
     booked: line.booked === 1 ? 'yes' : 'no',
     reversal: line.reversal === 1 ? 'yes' : 'no',

@@ -24,6 +24,14 @@ export const PAGES = {
   same: 'as before',
 } as const;
 
+/** What names the payment on a debit that is looked at for it: in words behind "went out". */
+export const OUT_BY = {
+  whole: phrase('with the reference of this payment'),
+  corrected: phrase('with the reference of this payment but for one character'),
+  cut: phrase('with the beginning of the reference of this payment'),
+  named: phrase('and names this payment'),
+} as const;
+
 /** What a debit that takes money back is known by, the strongest first: in words behind "takes money out". */
 export const BACK_BY = {
   whole: phrase('with the same reference'),

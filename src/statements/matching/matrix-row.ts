@@ -1,5 +1,6 @@
 // Finds the row of the matrix for a cell, and its sentences.
-import { type LineCase, MATRIX, type MatrixCell, type MatrixRow } from './matrix.ts';
+import { type LineCase, MATRIX, type MatrixRow } from './matrix.ts';
+import type { MatrixCell } from './matrix-dimensions.ts';
 
 /** What is said of a cell. */
 export interface Judgement extends Omit<MatrixRow['gives'], 'adds'> {
@@ -26,9 +27,10 @@ export function rowOf(cell: MatrixCell): Judgement {
       : later.filter((one) => one.gives.adds && one.kind !== kind);
   const isSure = level !== 'certain' || beside.length === 0;
   // Whether the line shows the money by hand is asked before anything is approved.
+  const isOdd = button === 'approve' && beside.length > 0;
   const isAsked = cell.hand === 'like' && (button === 'approve' || button === 'reason');
   return {
-    ...{ kind, act, button, page },
+    ...{ kind, act, button: isOdd ? 'reason' : button, page },
     ...(isAsked && { button: 'match' as const, page: 'rest' as const }),
     level: isSure ? level : 'evidence',
     says: [says, ...beside.map((one) => one.says)],

@@ -1,65 +1,7 @@
 // The matrix of bank lines and payments: for each case how sure it is, what is said, what the button does, and what the customer reads.
 
+import type { MatrixCell } from './matrix-dimensions.ts';
 import type { BUTTONS, PAGES } from './matrix-outcomes.ts';
-
-/** What is looked at in a line and a payment. docs/matching.md is made from these words and from `MATRIX`. */
-export const DIMENSIONS = {
-  money: { in: 'a credit', out: 'a debit' },
-  came: {
-    pending: 'pending in silence',
-    announced: 'announced, or under review with nothing received',
-    part: 'part received',
-    received: 'received, not decided',
-    approved: 'approved',
-    short: 'approved, with less than was asked for on lines',
-    rejected: 'rejected',
-    cancelled: 'cancelled',
-    expired: 'expired',
-  },
-  hand: {
-    none: 'no money by hand without a line',
-    same: 'money by hand with this bank’s reference',
-    like: 'money by hand of this amount',
-    other: 'money by hand of another amount',
-  },
-  day: {
-    none: 'without a day',
-    before: 'before the creation',
-    in_time: 'from the creation to the last day',
-    after: 'after the last day',
-  },
-  by: {
-    whole: 'whole reference',
-    corrected: 'reference with one wrong character',
-    cut: 'cut reference',
-    named: 'named by order number, id or bank’s reference',
-    payer: 'payer alone',
-    amount: 'amount alone',
-  },
-  payer: { same: 'as announced', other: 'another than announced', unknown: 'nothing to compare' },
-  amount: {
-    exact: 'exact',
-    charges: 'less, by the bank’s charges',
-    less: 'less',
-    more: 'more',
-    currency: 'another currency',
-  },
-  beside: {
-    alone: 'nothing',
-    back: 'a line that takes the money back',
-    test: 'a test payment among live ones',
-    parts: 'lines with the same reference, none of which comes to the sum alone',
-    rival: 'another line with the same reference',
-    several: 'payments whose amounts come to the line’s',
-    ambiguous: 'payments whose amounts do not',
-    alike: 'payments that fit alike',
-    unseen: 'too many open lines to read them all',
-    again: 'money that arrived and went back, as the payment says',
-  },
-} as const;
-
-/** One combination of everything that counts. */
-export type MatrixCell = { -readonly [D in keyof typeof DIMENSIONS]: keyof (typeof DIMENSIONS)[D] };
 
 /** `certain`: without a doubt. `evidence`: likely by a whole reference, or by an exact amount and more than the amount; else possible. */
 type RowLevel = 'certain' | 'likely' | 'evidence' | 'possible';
@@ -83,21 +25,28 @@ export const MATRIX = [
   {
     kind: 'went_out',
     when: { money: ['out'], amount: ['currency'] },
-    says: '{arrived} went out with the reference of this payment, which is in another currency.',
+    says: '{arrived} went out {how}, which is in another currency.',
     act: 'Note on the payment what went back, and ignore the line with a reason.',
     gives: { level: 'possible', button: 'none', page: 'same' },
   },
   {
     kind: 'went_out',
+    when: { money: ['out'], by: ['corrected', 'cut', 'named'] },
+    says: '{arrived} went out {how}.',
+    act: 'Match it if it is money of this payment that went back, so that the payment says so.',
+    gives: { level: 'possible', button: 'back', page: 'back' },
+  },
+  {
+    kind: 'went_out',
     when: { money: ['out'], came: ['approved', 'short', 'rejected', 'cancelled', 'expired'] },
-    says: '{arrived} went out with the reference of this payment.',
+    says: '{arrived} went out {how}.',
     act: 'Match it, so that the payment says what went back. If you did not return it yourself, tell the merchant.',
     gives: { level: 'possible', button: 'back', page: 'back' },
   },
   {
     kind: 'went_out',
     when: { money: ['out'] },
-    says: '{arrived} went out with the reference of this payment.',
+    says: '{arrived} went out {how}.',
     act: 'Match it, so that the payment says what went back.',
     gives: { level: 'possible', button: 'back', page: 'back' },
   },
@@ -124,7 +73,12 @@ export const MATRIX = [
   },
   {
     kind: 'again',
-    when: { came: ['approved'], hand: ['none'], beside: ['again'] },
+    when: {
+      came: ['approved'],
+      hand: ['none'],
+      beside: ['again'],
+      amount: ['exact', 'charges', 'less', 'more'],
+    },
     says: '{returned} arrived before and went back.',
     act: 'Link it if the money came again. Nothing is decided anew.',
     gives: { level: 'evidence', button: 'link', page: 'confirmed' },
@@ -135,6 +89,13 @@ export const MATRIX = [
     says: 'The money of this payment arrived {before} already.',
     act: 'Return {arrived}, or find out what it is for.',
     gives: { level: 'possible', button: 'none', page: 'same' },
+  },
+  {
+    kind: 'other_currency',
+    when: { amount: ['currency'] },
+    says: '{arrived} arrived, {asked} was asked for.',
+    act: 'Find out what the bank credited, or return it.',
+    gives: { level: 'evidence', button: 'none', page: 'same' },
   },
   {
     kind: 'taken_back',
@@ -149,13 +110,6 @@ export const MATRIX = [
     says: 'A line of {back} takes money out {how}.',
     act: 'Find out whether the money is still there.',
     gives: { level: 'possible', button: 'reason', page: 'confirmed' },
-  },
-  {
-    kind: 'other_currency',
-    when: { amount: ['currency'] },
-    says: '{arrived} arrived, {asked} was asked for.',
-    act: 'Find out what the bank credited, or return it.',
-    gives: { level: 'evidence', button: 'none', page: 'same' },
   },
   {
     kind: 'rest',
@@ -184,6 +138,13 @@ export const MATRIX = [
     says: 'No line shows the {hand} that it was approved for: this is that money, unless it was paid twice.',
     act: LINK,
     gives: { level: 'evidence', button: 'link', page: 'same' },
+  },
+  {
+    kind: 'recorded_other',
+    when: { came: ['approved'], hand: ['other'], amount: ['less', 'charges'] },
+    says: 'It was approved for {hand} by hand, and {arrived} arrived.',
+    act: 'Link it if it is a part of that money. What no line shows still counts as it was known by hand.',
+    gives: { level: 'possible', button: 'link', page: 'confirmed' },
   },
   {
     kind: 'recorded_other',
@@ -223,7 +184,7 @@ export const MATRIX = [
   {
     kind: 'asked',
     when: { hand: ['like'] },
-    says: '{hand} was recorded by hand: this is the same money, or it came besides.',
+    says: '{hand} was recorded by hand: this is that money or a part of it, or it came besides.',
     act: 'Say which it is.',
     gives: { level: 'evidence', button: 'match', page: 'rest' },
   },

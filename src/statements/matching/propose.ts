@@ -1,7 +1,7 @@
 // Proposes payments for bank lines: gathers what the lines say, looks all of it up at once, and judges each pair.
 
 import { DAY_MS } from '../../lib/time.ts';
-import { isDecided, type Payment } from '../../payments/payment.ts';
+import { isDecided, type Payment, sumMinor } from '../../payments/payment.ts';
 import { hasLivePayments } from '../../review/candidate-queries.ts';
 import { sumOfRests } from '../../review/review.ts';
 import type { Reader } from '../../store/database.ts';
@@ -15,8 +15,8 @@ import {
   type Surroundings,
 } from './judge-line.ts';
 import { type BankLine, evidenceOf, isOutgoing, mayMatch } from './line-evidence.ts';
-import { byReferenceOf, lookUp, type Namings, namingsOf, type ReadLine } from './line-payments.ts';
-import { DIMENSIONS, type MatrixCell } from './matrix.ts';
+import { debitNamings, lookUp, type Namings, namingsOf, type ReadLine } from './line-payments.ts';
+import { DIMENSIONS, type MatrixCell } from './matrix-dimensions.ts';
 import { rowOf } from './matrix-row.ts';
 import { takenBackOf } from './taken-back.ts';
 
@@ -42,7 +42,7 @@ export interface ProposeOptions {
 
 /**
  * Proposes payments for each of `lines`. Lines that cannot be the money of a payment get none: pending ones, reversals, zero. A debit
- * gets the payment whose whole reference it carries, as money that went back. Changes nothing. Throws `DatabaseError`.
+ * gets the payments that it names, as money that went back. Changes nothing. Throws `DatabaseError`.
  */
 export async function propose(
   database: Reader,
@@ -55,19 +55,14 @@ export async function propose(
   const found = await lookUp(database, credits, outgoing);
   const read = credits.map((one) => ({ line: one.line, namings: namingsOf(one, found) }));
   const namings = new Map(read.map((one) => [one.line.id, one.namings]));
-  const out = outgoing.flatMap((one) =>
-    byReferenceOf(one, found).map(([payment]) => ({ line: one.line, payment })),
-  );
-  const debits = Map.groupBy(out, ({ line }) => line.id);
-  const around = await surroundingsOf(database, how, read, { outgoing, named: debits.keys() });
+  const debits = new Map(outgoing.map((one) => [one.line.id, debitNamings(one, found)]));
+  const named = [...debits].flatMap(([id, some]) => (some.some(({ by }) => by !== 'named') ? id : []));
+  const around = await surroundingsOf(database, how, read, { outgoing, named });
   return lines.map((line) => {
     const back = debits.get(line.id);
     if (back) {
-      const payments = [...new Map(back.map(({ payment }) => [payment.id, payment])).values()];
-      return {
-        line,
-        proposals: payments.map((one) => proposalOf(outgoingPair(line, one, around(line, one)))),
-      };
+      const pairs = back.map(({ payment, by }) => outgoingPair(line, payment, by, around(line, payment)));
+      return { line, proposals: pairs.slice(0, PROPOSALS_MAXIMUM).map(proposalOf) };
     }
     const pairs = [...(namings.get(line.id)?.values() ?? [])].flatMap(
       ({ payment, naming }) => pairOf(line, payment, naming, around(line, payment)) ?? [],
@@ -101,7 +96,7 @@ async function surroundingsOf(
   database: Reader,
   { now, timeZone = 'UTC', unseen }: ProposeOptions,
   credits: readonly { line: BankLine; namings: Namings }[],
-  debits: { outgoing: readonly ReadLine[]; named: Iterable<string> },
+  debits: { outgoing: readonly ReadLine[]; named: readonly string[] },
 ): Promise<(line: BankLine, payment: Payment) => Surroundings> {
   const payments = credits.flatMap(({ namings }) => [...namings.values()].map(({ payment }) => payment));
   const hasLive = payments.some(({ mode }) => mode === 'test') && (await hasLivePayments(database));
@@ -163,7 +158,7 @@ export function togetherOf(
   { amount_minor, chargesMinor = 0 }: Pick<BankLine, 'amount_minor' | 'chargesMinor'>,
   payments: readonly Payment[],
 ): Surroundings['together'] {
-  const over = sumOfRests(payments) - amount_minor;
+  const over = sumMinor([sumOfRests(payments), -amount_minor]);
   return over === 0 ? 'exact' : over === chargesMinor ? 'charges' : undefined;
 }
 

@@ -12,11 +12,11 @@ import { BACK_BY } from './matrix-outcomes.ts';
 /**
  * Looks up the debits that take back the money of a line and a payment, the strongest first. Any amount counts where a debit names the
  * payment or the transfer: a bank keeps a fee, or takes one. `credits` are the lines with the payments that they may be for,
- * `named` the ids of debits that carry the whole reference of some payment.
+ * `named` the ids of debits that carry the reference of some payment.
  */
 export function takenBackOf(
   credits: readonly { line: BankLine; namings: Namings }[],
-  { outgoing, named }: { outgoing: readonly ReadLine[]; named: Iterable<string> },
+  { outgoing, named }: { outgoing: readonly ReadLine[]; named: readonly string[] },
   timeZone: string,
 ): (line: BankLine, payment: Payment) => TakenBack | undefined {
   const found = credits.flatMap(({ namings }) => [...namings.values()].map(({ payment }) => payment));

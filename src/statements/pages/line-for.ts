@@ -114,7 +114,7 @@ const amountOf = ({
 
 /** Whether money by hand has the amount that a line would be for the payment, and nothing else tells whether it is the same. */
 const isAsked = (line: KeptLine, payment: Payment, amount_minor: number): boolean =>
-  payment.status !== 'approved' && handOf(bankLine({ ...line, amount_minor }), payment)?.is === 'like';
+  payment.status !== 'approved' && handOf({ ...bankLine(line), amount_minor }, payment)?.is === 'like';
 
 /** Takes the form. `again` shows the page of the line with what is wrong. */
 export async function takeNamed(
@@ -137,7 +137,7 @@ export async function takeNamed(
   const [{ payment: first, amount_minor: firstAmount }] = found as [(typeof found)[number]];
   const isWhole = found.length === 1 && (firstAmount === undefined || firstAmount === line.amount_minor);
   const as = (['same', 'besides'] as const).find((one) => one === form.get('as'));
-  const amountIn = (one: (typeof found)[number]) => (isWhole ? line.amount_minor : amountOf(one));
+  const amountIn = (one: (typeof found)[number]) => (isWhole ? bankLine(line).amount_minor : amountOf(one));
   const asked =
     line.direction === 'credit' && as === undefined
       ? found.find((one) => isAsked(line, one.payment, amountIn(one)))
@@ -146,7 +146,7 @@ export async function takeNamed(
     const { merchant_reference, id: number } = asked.payment;
     const about = merchant_reference ?? number;
     return again(context, {
-      as: context.say`Money of this amount was recorded by hand for ${about}: say whether the line shows it, or more money.`,
+      as: context.say`Money was recorded by hand for ${about}: say whether the line shows it, or more money.`,
     });
   }
   if (isWhole) {

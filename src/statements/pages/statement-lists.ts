@@ -4,9 +4,10 @@ import { said } from '../../administrators/pages/parts.ts';
 import { type Html, html } from '../../lib/html.ts';
 import { phrase } from '../../lib/phrases.ts';
 import { addressOfLine, addressOfPayment } from '../../review/pages/panel.ts';
+import { sumOf } from '../../review/review.ts';
 import { dayInWords } from '../../review/told.ts';
 import { pager, records } from '../../web/markup/table.ts';
-import { isLineId, type KeptLine, type LineState } from '../kept.ts';
+import { exactMinor, isLineId, type KeptLine, type LineState } from '../kept.ts';
 import { findLine, listLines } from '../line-queries.ts';
 import type { Proposal } from '../matching/judge-line.ts';
 import { type BankLine, bankLine } from '../matching/line-evidence.ts';
@@ -46,9 +47,9 @@ export function dayOn({ say }: StatementContext, { day }: Pick<KeptLine, 'day'>)
 /** A line's amount, a debit with a minus sign. */
 export function lineAmount(
   { money }: StatementContext,
-  line: Pick<KeptLine, 'amount_minor' | 'currency' | 'direction'>,
+  line: Parameters<typeof exactMinor>[0] & Pick<KeptLine, 'currency' | 'direction'>,
 ): Html {
-  return html`<bdi>${line.direction === 'debit' && '−'}${money(line.amount_minor, line.currency)}</bdi>`;
+  return html`<bdi>${line.direction === 'debit' && '−'}${money(exactMinor(line), line.currency)}</bdi>`;
 }
 
 /** For those who may decide: the box that takes a line, and the form around the list. */
@@ -65,10 +66,7 @@ export async function openList(context: StatementContext, ticks: Ticks | undefin
   const from = Math.max(0, all.findIndex(({ line }) => line.id === query.get('after')) + 1);
   const shown = all.slice(from, from + SHOWN);
   const sums = [...Map.groupBy(certain, ({ line }) => line.currency)].map(([currency, pairs]) =>
-    money(
-      pairs.reduce((sum, { line }) => sum + line.amount_minor, 0),
-      currency,
-    ),
+    money(sumOf(pairs.map(({ line }) => line)), currency),
   );
   const table = await openTable(context, ticks, shown);
   return html`${

@@ -5,7 +5,7 @@ import type { Outcome } from '../../administrators/pages/route.ts';
 import { type Html, html } from '../../lib/html.ts';
 import type { Payment } from '../../payments/payment.ts';
 import { addressOfLine, addressOfPayment } from '../../review/pages/panel.ts';
-import { needsSecond } from '../../review/review.ts';
+import { needsSecond, sumOf } from '../../review/review.ts';
 import { dayInWords } from '../../review/told.ts';
 import { records } from '../../web/markup/table.ts';
 import { isLineId } from '../kept.ts';
@@ -46,12 +46,7 @@ ${all.length > shown.length && html`<p class="muted">${say`${all.length - shown.
 function sumsOf({ money }: StatementContext, pairs: readonly CertainPair[]): string {
   const currencies = Map.groupBy(pairs, ({ line }) => line.currency);
   return [...currencies]
-    .map(([currency, some]) =>
-      money(
-        some.reduce((sum, { line }) => sum + line.amount_minor, 0),
-        currency,
-      ),
-    )
+    .map(([currency, some]) => money(sumOf(some.map(({ line }) => line)), currency))
     .join(', ');
 }
 
