@@ -71,7 +71,7 @@ const enable = act({
   asks: {
     link: phrase('Enable…'),
     title: phrase('Enable this endpoint?'),
-    lead: phrase('It goes on where it was disabled: what happened meanwhile is sent now.'),
+    lead: phrase('Sending goes on where it stopped: what happened meanwhile is sent now.'),
     button: phrase('Enable the endpoint'),
   },
   endpoint: {

@@ -45,7 +45,7 @@ export const asking = ({ principal, form }: Context) => ({
 
 /** What is wrong where the present password is not there. */
 export const passwordMissing = ({ form, say }: Context): Faults =>
-  form.get('current-password') ? EMPTY : { 'current-password': say`Enter your present password` };
+  form.get('current-password') ? EMPTY : { 'current-password': say`Enter your current password` };
 
 export function refusalFaults({ timeZone, say }: Context, refusal: PasswordRefusal): Faults {
   return refusal.refused === 'wrong'

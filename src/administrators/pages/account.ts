@@ -101,8 +101,8 @@ until ${moment(context, one.expires_at)} at the latest`}${here(one.id)}</li>`,
 ${sessions.length > 1 && html`<p>${change('/account/sessions', say`Sign out everywhere else`)}</p>`}
 </section>
 <section class="part">
-<h2>${say`Letters`}</h2>
-<p>${change('/account/letters', say`Choose which letters you get`)}</p>
+<h2>${say`Emails`}</h2>
+<p>${change('/account/letters', say`Choose which emails you get`)}</p>
 </section>
 <section class="part">
 <h2>${say`Keyboard shortcuts`}</h2>

@@ -21,7 +21,7 @@ export function currentPasswordField(say: Say, faults: Faults): Html {
   return field({
     name: 'current-password',
     label: say`Your password`,
-    hint: say`Your present one, to show that it is you.`,
+    hint: say`Your current password, to confirm that it is you.`,
     value: '',
     fault: faults['current-password'],
     attributes: { type: 'password', autocomplete: 'current-password' },

@@ -13,7 +13,7 @@ import { carriedIn, signInPage } from './sign-in-page.ts';
 import { callerOf, enter } from './signed-in.ts';
 import { seeOther, show, type Visit } from './visit.ts';
 
-const WRONG = phrase('Email address, password, or code or passkey is not right');
+const WRONG = phrase('Email address, password, code or passkey is wrong');
 
 /** The longest of what is read of a field; nothing longer can be right. */
 const FIELD_MAXIMUM = 1024;

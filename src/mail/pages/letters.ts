@@ -68,14 +68,14 @@ async function lettersPage(context: MailContext): Promise<Shown> {
   const payment = found && asOf(found, now);
   const canSend =
     payment?.status === 'pending' && customerEmail(payment) !== undefined && may(principal.role, 'decide');
-  const done = { link: say`The link is on its way to the customer.`, again: say`The letter is being sent.` };
+  const done = { link: say`The link is on its way to the customer.`, again: say`The email is being sent.` };
   const said = done[query.get('sent') as keyof typeof done] as string | undefined;
-  const other = failed ? say`All letters` : say`Only letters that failed`;
-  const all = about === undefined ? say`There are no letters.` : say`There are no letters about this.`;
-  const none = failed ? say`No letter failed.` : all;
+  const other = failed ? say`All emails` : say`Only emails that failed`;
+  const all = about === undefined ? say`There are no emails.` : say`There are no emails about this.`;
+  const none = failed ? say`No email failed.` : all;
   const content = html`${said && notice(html`<p>${said}</p>`)}
 <h1>${say`Mail`}</h1>
-${!mail.transport && notice(html`<p>${say.html`Mail is off. To send letters, set ${html`<code>mail</code>`} in the configuration.`}</p>`, 'warn')}
+${!mail.transport && notice(html`<p>${say.html`Mail is off. To send emails, set ${html`<code>mail</code>`} in the configuration.`}</p>`, 'warn')}
 ${payment && html`<p>${say.html`About the payment ${html`<a href="${address(`/payments/${payment.id}`)}">${literal(payment.id)}</a>`}.`}</p>`}
 ${
   canSend &&
@@ -89,14 +89,14 @@ ${pager(
   letters.length > SHOWN && [say`Older`, address(MAIL, { about, state, before: shown.at(-1)!.id })],
   say`Pages`,
 )}
-<p class="muted">${say`Letters are kept for 30 days.`} <a href="${address(CHOICES)}">${say`Which letters you get yourself`}</a></p>
+<p class="muted">${say`Emails are listed for 30 days.`} <a href="${address(CHOICES)}">${say`Which emails you get yourself`}</a></p>
 ${about === undefined && trialForm(context)}`;
   return { title: say`Mail`, content, place: '/payments' };
 }
 
 function trialForm({ principal, address, token, say }: MailContext) {
   if (!may(principal.role, 'administer')) return null;
-  return html`<form method="post" action="${address(`${MAIL}/trial`)}">${token}<button class="secondary">${say`Send a letter to ${principal.email}`}</button></form>`;
+  return html`<form method="post" action="${address(`${MAIL}/trial`)}">${token}<button class="secondary">${say`Send a test email to ${principal.email}`}</button></form>`;
 }
 
 /** How a status looks: as that of a payment which means as much. */
@@ -117,7 +117,7 @@ function letterTable(context: MailContext, letters: readonly Letter[]) {
 <button class="secondary">${say`Send again now`}</button></form>`;
   return records<Letter>(
     [
-      [say`Letter`, ({ kind }) => html`<span>${say.of(LETTER_NAMES[kind])}</span>`],
+      [say`Email`, ({ kind }) => html`<span>${say.of(LETTER_NAMES[kind])}</span>`],
       [say`Recipient`, (letter) => html`${recipientOf(say, letter)}`],
       [
         say`State`,
@@ -149,7 +149,7 @@ async function takeAgain(context: MailContext): Promise<Outcome> {
     return sendAgain(transaction, [id]);
   });
   if (again.length === 0)
-    throw new OperationalError('invalid_status', phrase('Only a letter that failed is sent again.'));
+    throw new OperationalError('invalid_status', phrase('Only an email that failed is sent again.'));
   return { to: address(MAIL, { sent: 'again' }) };
 }
 
@@ -174,7 +174,7 @@ async function takeTrial(context: MailContext): Promise<Shown> {
   const { is, words } = await mail.transport.send(messageOf(letter, mail, to), {
     trace: (line) => steps.push(line),
   });
-  const title = is === 'sent' ? say`The letter was sent` : say`The letter was not sent`;
+  const title = is === 'sent' ? say`The email was sent` : say`The email was not sent`;
   const content = html`<p><a class="plain" href="${address(MAIL)}">${say`Mail`}</a></p>
 <h1>${title}</h1>
 <p lang="en">${words}</p>
@@ -203,16 +203,16 @@ async function choicesPage(
   const said = (options: readonly (readonly [string, string])[]) =>
     options.map(([name, label]) => [name, say.of(label)] as const);
   const content = html`<p><a class="plain" href="${address('/account')}">${say`Your account`}</a></p>
-<h1>${say`Your letters`}</h1>
+<h1>${say`Your emails`}</h1>
 ${query.get('done') === 'letters' && notice(html`<p>${say`Saved.`}</p>`)}
 <form class="narrow" method="post" action="${address(CHOICES)}#errors" novalidate>${token}
 ${choice({ name: 'digest', legend: say`Digest of payments to review`, options: said(DIGESTS), chosen: sent.get('digest') ?? chosen.digest })}
 ${field({ name: 'hour', label: say`Hour of the daily digest (0 to 23)`, value: value('hour'), fault: faults.hour, attributes: number })}
-${field({ name: 'least', label: say`Send the digest only if so many payments wait`, value: value('least'), fault: faults.least, attributes: number })}
-${choice({ name: 'alerts', legend: say`Alerts: history broken, backup old`, options: said(SWITCH), chosen: sent.get('alerts') ?? (chosen.alerts ? 'on' : 'off') })}
+${field({ name: 'least', label: say`Send the digest only if at least this many payments wait`, value: value('least'), fault: faults.least, attributes: number })}
+${choice({ name: 'alerts', legend: say`Alert me when the history is broken or the backup is old`, options: said(SWITCH), chosen: sent.get('alerts') ?? (chosen.alerts ? 'on' : 'off') })}
 <p class="actions"><button class="primary">${say`Save`}</button></p>
 </form>`;
-  return { title: say`Your letters`, content, place: '/account', faults };
+  return { title: say`Your emails`, content, place: '/account', faults };
 }
 
 async function takeChoices(context: MailContext): Promise<Outcome> {

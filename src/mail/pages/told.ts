@@ -42,7 +42,7 @@ export async function lettersAbout(database: Reader, about: string, say: Say): P
   const letters = await listLetters(database, { about }, SHOWN_MAXIMUM);
   return letters.reverse().map((letter) => ({
     at: letter.created_at,
-    sentence: `${say`Letter`}: ${say.of(LETTER_NAMES[letter.kind])} → ${recipientOf(say, letter)}. ${say.of(STATUS_NAMES[letter.status])}.`,
+    sentence: `${say`Email`}: ${say.of(LETTER_NAMES[letter.kind])} → ${recipientOf(say, letter)}. ${say.of(STATUS_NAMES[letter.status])}.`,
     // Reasons of ours are phrases; a server's own words have no translation.
     answer: letter.answer && say.of(letter.answer),
   }));

@@ -99,7 +99,7 @@ ${rows([
   [say`Address`, postal && html`<span class="words" dir="auto">${postal}</span>`],
   [say`Tax number`, tax_id && literal(tax_id)],
   [say`Logo`, logo && literal(`${pictureOf(logo).type}, ${pictureOf(logo).bytes.length} B`)],
-  [say`Letters that are off`, letters_off?.length ? literal(letters_off.join(', ')) : null],
+  [say`Emails that are off`, letters_off?.length ? literal(letters_off.join(', ')) : null],
   [say`Reminds customers`, remind_days && say.count(remind_days, '{n} day before', '{n} days before')],
   [say`Since`, since],
   [say`Limits`, limitsSaid(context, limits)],

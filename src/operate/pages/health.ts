@@ -39,7 +39,7 @@ ${section(
 ${section(context, 'well', say`As it should be`, of('ok'))}
 ${section(context, 'skipped', say`Skipped`, of('skipped'))}
 <p class="muted">${say.html`${html`<code>counterfoil doctor</code>`} finds the same and more. The service’s own addresses are called once a minute at most.`} <a href="${address('/health')}">${say`Look again`}</a></p>
-<p><a class="plain" href="${address('/mail')}">${say`Letters and what became of them`}</a></p>`;
+<p><a class="plain" href="${address('/mail')}">${say`Emails and what became of them`}</a></p>`;
   return { title: say`Health`, content, place: '/health' };
 }
 

@@ -65,7 +65,7 @@ export async function openPayment(context: ReviewContext, opened: Opened): Promi
   const under = (level + 1) as Level;
   const story = html`${block('story', say`What happened`, under)}
 ${timeline(context, items, letters)}
-<p><a class="plain" href="${address('/mail', { about: payment.id })}">${say`Letters about this payment`}</a></p>
+<p><a class="plain" href="${address('/mail', { about: payment.id })}">${say`Emails about this payment`}</a></p>
 ${placeInHistory(context, items)}
 </section>`;
   const note = may(principal.role, 'decide') && isSound && noteForm(context, payment, carried, under, faults);

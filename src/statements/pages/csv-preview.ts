@@ -125,7 +125,7 @@ function readAs(
       ? html`${say`Recognised by its content`}`
       : say.html`Recognised as an export of ${html`<strong>${profile}</strong>`}`;
   const where =
-    headerLine === undefined ? say`no names of columns` : say`names of columns in line ${headerLine}`;
+    headerLine === undefined ? say`no column headings` : say`column headings in line ${headerLine}`;
   return html`${how}: ${where}${groups && html`, ${say`thousands with “${groups}”`}`}. ${
     isRemembered
       ? say`You confirmed this before.`

@@ -96,7 +96,7 @@ async function openTable(
   const { say } = context;
   return records<Row>(
     [
-      ...(ticks ? [[say`Take`, ({ line }: Row) => ticks.box(line) || '–'] as const] : []),
+      ...(ticks ? [[say`Select`, ({ line }: Row) => ticks.box(line) || '–'] as const] : []),
       ...lineColumns(context, await pastedLines(context.database, idsOf(shown))),
       [
         say`Proposed`,

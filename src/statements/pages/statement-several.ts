@@ -22,7 +22,7 @@ const SEVERAL_PATH = `${STATEMENTS_PATH}/several`;
 /** The box that takes a line. `x` ticks the one in whose row the focus is. */
 export function tickOf(context: StatementContext, line: BankLine): Html {
   const { say, money } = context;
-  const label = say`Take ${money(line.amount_minor, line.currency)} of ${dayInWords(line.day, say)}`;
+  const label = say`Select ${money(line.amount_minor, line.currency)} of ${dayInWords(line.day, say)}`;
   const checked = context.form.has(line.id);
   const box = {
     type: 'checkbox',
@@ -119,5 +119,5 @@ async function together(context: StatementContext, ids: readonly string[]): Prom
 
 const told = ({ say }: StatementContext, text: string, left: number): Html =>
   notice(
-    html`<p>${text}${left > 0 && html` ${say`Left, because they are not open any more: ${left}.`}`}</p>`,
+    html`<p>${text}${left > 0 && html` ${say`Skipped, because they are no longer open: ${left}.`}`}</p>`,
   );

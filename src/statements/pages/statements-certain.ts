@@ -59,11 +59,11 @@ function table(context: StatementContext, pairs: readonly CertainPair[]): Html {
   return records<CertainPair>(
     [
       [
-        say`Take`,
+        say`Select`,
         ({ line, payment }) => {
           const pair = `${payment.id} ${payment.version}`;
           const amount = context.money(line.amount_minor, line.currency);
-          const label = say`Take ${amount} of ${dayInWords(line.day, say)}`;
+          const label = say`Select ${amount} of ${dayInWords(line.day, say)}`;
           return html`<input type="checkbox" name="${line.id}" value="${pair}" checked aria-label="${label}">`;
         },
       ],

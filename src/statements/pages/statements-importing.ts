@@ -35,9 +35,9 @@ function running({ say, address }: StatementContext, { id, lines, lines_done }: 
     lines === null
       ? html`<progress aria-labelledby="far"></progress><p id="far">${say`The file is read.`}</p>`
       : html`<progress aria-labelledby="far" max="${lines}" value="${lines_done}"></progress>
-<p id="far">${say`${lines_done.toLocaleString(say.tag)} of ${lines.toLocaleString(say.tag)} lines stand.`}</p>`;
+<p id="far">${say`${lines_done.toLocaleString(say.tag)} of ${lines.toLocaleString(say.tag)} lines are in.`}</p>`;
   return html`<section class="block" role="status">${far}</section>
-<p class="muted">${say`This page looks again every ${AGAIN_S} seconds. You can leave it: the import goes on, and its lines are seen once all of them stand.`}</p>${link}`;
+<p class="muted">${say`This page looks again every ${AGAIN_S} seconds. You can leave it: the import goes on, and its lines are shown once all of them are in.`}</p>${link}`;
 }
 
 function ended({ say, address }: StatementContext, status: ImportStatus): Html {

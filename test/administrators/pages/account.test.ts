@@ -118,7 +118,7 @@ describe('an account', () => {
       };
       const without = await client.send(page, typed);
       assert.equal(without.status, 422, path);
-      assert.match(without.text, /href="#current-password">Enter your present password</);
+      assert.match(without.text, /href="#current-password">Enter your current password</);
       const wrong = await client.send(without, { ...typed, 'current-password': 'not the right one' });
       assert.equal(wrong.status, 422, path);
       assert.match(wrong.text, /href="#current-password">This is not your password</);

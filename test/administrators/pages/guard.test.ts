@@ -124,7 +124,7 @@ describe('a form whose sender is not signed in any more', () => {
     assert.equal(draft.values['current-password'], '');
     const sent = await client.post(draft.action, draft.values);
     assert.equal(sent.status, 422, 'its token is good: what is left to do is its own affair');
-    assert.match(sent.body, /Enter your present password/);
+    assert.match(sent.body, /Enter your current password/);
   });
 
   test('is told to be lost where it is too long to carry.', async () => {

@@ -15,7 +15,7 @@ import {
 import { type Harness, sharedHarness, startHarness } from '../../support/harness.ts';
 import { addPasskey, type Passkey } from '../../support/passkey.ts';
 
-const WRONG = 'Email address, password, or code or passkey is not right';
+const WRONG = 'Email address, password, code or passkey is wrong';
 
 describe('signing in', () => {
   const harness = sharedHarness('sqlite', { configuration: MANY_SIGN_INS });

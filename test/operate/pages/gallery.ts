@@ -763,7 +763,7 @@ function records(
     },
     { name: 'mail', path: '/mail', who: ana },
     { name: 'mail, about a payment', path: `/mail?about=${ids.pending}`, who: ana },
-    { name: 'mail, a test letter', path: '/mail', who: ana, steps: press(/^Send a letter to/) },
+    { name: 'mail, a test letter', path: '/mail', who: ana, steps: press(/^Send a test email to/) },
     { name: 'mail, none', path: '/mail?about=nothing', who: olga },
     { name: 'merchants', path: '/merchants', who: ana, before: newest(undefined) },
     { name: 'merchant, active', path: '/merchants/mer_transfer', who: ana },

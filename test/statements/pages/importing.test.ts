@@ -60,7 +60,7 @@ test('how far an import is, and how it ended', async () => {
   await journal.commit(async (transaction) => told.onTurn(transaction, 1500, 2500));
   const second = await page(path);
   assert.match(second.text, /<progress[^>]* max="2500" value="1500">/);
-  assert.match(second.body, /1,500 of 2,500 lines stand/);
+  assert.match(second.body, /1,500 of 2,500 lines are in/);
   await told.refused([{ file: 'a.xml', line: 7, text: 'The day cannot be read.' }]);
   const refused = await page(path);
   assert.equal(refused.headers.get('refresh'), null);

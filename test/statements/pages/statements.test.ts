@@ -518,7 +518,7 @@ test('CSV of a known bank that names its account is confirmed once and then impo
     );
   const first = await upload(ana, { 'dkb.csv': csv(20) });
   assert.equal(first.status, 200);
-  assert.match(first.text, /Recognised as an export of DKB : names of columns in line 2.*€1,000\.00/);
+  assert.match(first.text, /Recognised as an export of DKB : column headings in line 2.*€1,000\.00/);
   const body = new FormData();
   for (const [name, value] of Object.entries(fieldsOf(first.markup))) body.append(name, value);
   assert.match((await sendForm(ana, body)).text, /dkb\.csv DE75 5121 0800 1245 1261 99 : 1 new line\./);
