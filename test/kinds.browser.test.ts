@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { CONTEXT, type Gallery, GROUPS, startGallery } from './operate/pages/gallery.ts';
 import { faultsAtOnce } from './support/axe.ts';
-import { AT_ONCE, newPage, type Stage, show, startStage } from './support/browser.ts';
+import { AT_ONCE, layoutFaults, newPage, type Stage, show, startStage } from './support/browser.ts';
 import { AXE } from './support/chromium.ts';
 
 /** The least height of a control with a mouse; fingers get 44 (ux, section 4.1). */
@@ -55,6 +55,44 @@ test('an administrator can read and use a page of each kind.', async () => {
     const { status } = await gallery.show(page, scene);
     assert.equal(status, scene.status ?? 200, scene.name);
     await look(page, scene.name, CONTROL_PX);
+  }
+});
+
+/** What an administrator prints, and what of it paper must show. */
+const PRINTED: Readonly<Record<string, string>> = {
+  queue: '.rows-list li:last-child b',
+  'payment, transfer': '.story > li:last-child',
+  'statement line, odd': '.terms',
+  'statements, report': '.records tbody tr:last-child td',
+};
+/** A sheet of A4 upright and sideways, in CSS pixels inside its margins. */
+const SHEETS = [
+  { width: 673, height: 1017 },
+  { width: 1002, height: 687 },
+];
+
+/** Panes of which paper would show the beginning alone. */
+const CUT_OFF = `[...document.querySelectorAll('body, body *')]
+  .filter((one) => one.checkVisibility() && !one.matches('.vh, .sprite, thead'))
+  .filter((one) => getComputedStyle(one).overflowY !== 'visible' && one.scrollHeight > one.clientHeight + 1)
+  .map((one) => one.tagName + '.' + one.className)`;
+
+test('what an administrator works with prints whole, and is laid out well in forced colours at 400 %.', async () => {
+  const page = await (await stage.browser.newContext(CONTEXT)).newPage();
+  const scenes = GROUPS.flatMap((group) => gallery.groups[group]);
+  for (const [name, last] of Object.entries(PRINTED)) {
+    await page.setViewportSize({ width: 1280, height: 1024 });
+    await page.emulateMedia({ media: 'print' });
+    await gallery.show(page, scenes.find((one) => one.name === name)!);
+    for (const sheet of SHEETS) {
+      await page.setViewportSize(sheet);
+      assert.deepEqual(await page.evaluate(CUT_OFF), [], `${name} on ${sheet.width} px`);
+      assert.ok(await page.locator(last).last().isVisible(), `${name} on ${sheet.width} px`);
+    }
+    await page.emulateMedia({ media: 'screen', forcedColors: 'active' });
+    await page.setViewportSize({ width: 1280 / 4, height: 1024 / 4 });
+    assert.deepEqual(await layoutFaults(page, CONTROL_PX), [], name);
+    await page.emulateMedia({ forcedColors: 'none' });
   }
 });
 
