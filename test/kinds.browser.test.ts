@@ -65,6 +65,8 @@ const PRINTED: Readonly<Record<string, string>> = {
   'statement line, odd': '.terms',
   'statements, report': '.records tbody tr:last-child td',
 };
+/** What is of no use on paper. */
+const SCREEN_ONLY = '.rail, footer, button, .chips, .primary';
 /** A sheet of A4 upright and sideways, in CSS pixels inside its margins. */
 const SHEETS = [
   { width: 673, height: 1017 },
@@ -88,6 +90,7 @@ test('what an administrator works with prints whole, and is laid out well in for
       await page.setViewportSize(sheet);
       assert.deepEqual(await page.evaluate(CUT_OFF), [], `${name} on ${sheet.width} px`);
       assert.ok(await page.locator(last).last().isVisible(), `${name} on ${sheet.width} px`);
+      assert.equal(await page.locator(SCREEN_ONLY).filter({ visible: true }).count(), 0, name);
     }
     await page.emulateMedia({ media: 'screen', forcedColors: 'active' });
     await page.setViewportSize({ width: 1280 / 4, height: 1024 / 4 });
