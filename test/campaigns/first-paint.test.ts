@@ -11,7 +11,7 @@ const PAINT_MS = 2000;
  * Its letters are wider or narrower by parts of a pixel, so texts that end at an edge or stand behind another begin elsewhere.
  */
 const SHIFT_MAXIMUM = 0.01;
-/** A processor of a quarter of this one's speed, and 400 kbit/s. */
+/** A processor of a quarter of this one's speed, and 400 kbit/s, 300 ms away. */
 const CPU_RATE = 4;
 const BYTES_PER_SECOND = 400_000 / 8;
 const ROUNDS = 3;
@@ -69,7 +69,7 @@ for (const name of SCENES)
         await session.send('Emulation.setCPUThrottlingRate', { rate: CPU_RATE });
         await session.send('Network.emulateNetworkConditions', {
           offline: false,
-          latency: 150,
+          latency: 300,
           downloadThroughput: BYTES_PER_SECOND,
           uploadThroughput: BYTES_PER_SECOND,
         });

@@ -247,7 +247,7 @@ test('several open lines are ignored with one reason, or are together the money 
   const ignored = await send(['RENT1', 'RENT2'], { act: 'ignore', reason: 'Rent of the house' });
   assert.match(ignored.body, /Ignored: 2 lines\./);
   assert.deepEqual([await stateOf('RENT1'), await stateOf('RENT2')], ['ignored', 'ignored']);
-  assert.match((await send(['RENT1'], { act: 'ignore', reason: 'Again' })).body, /Left, .*: 1\./);
+  assert.match((await send(['RENT1'], { act: 'ignore', reason: 'Again' })).body, /Skipped, .*: 1\./);
   assert.match((await send([halves.entry.bank!], { payment: 'nobody' })).body, /No payment was found/);
   const together = await send([halves.entry.bank!, 'HALF2'], { act: 'together', payment: halves.id });
   assert.match(together.body, /Matched with one payment: 2 lines\./);
