@@ -125,7 +125,8 @@ function chargesOf(element: XmlElement): number | undefined {
     ...all(one, 'Amt'),
     ...all(one, 'Rcrd').flatMap((record) => all(record, 'Amt')),
   ]);
-  const minors = amounts.map((one) => cutToHundredths(one.text, '.', one.attributes.Ccy).minor);
+  const total = amounts.length === 0 ? charges.flatMap((one) => all(one, 'TtlChrgsAndTaxAmt')) : amounts;
+  const minors = total.map((one) => cutToHundredths(one.text, '.', one.attributes.Ccy).minor);
   if (minors.some((minor) => minor === undefined)) return undefined;
   return minors.reduce<number>((sum, minor) => sum + minor!, 0) || undefined;
 }
@@ -152,7 +153,8 @@ function lineOf(
     isPart ? undefined : textAt(entry, 'AddtlNtryInf'),
   ];
   const isReversal =
-    textAt(entry, 'RvslInd')?.trim() === 'true' || details.some((one) => at(one, 'RtrInf') !== undefined);
+    /^(?:true|1)$/.test(textAt(entry, 'RvslInd') ?? '') ||
+    details.some((one) => at(one, 'RtrInf') !== undefined);
   return {
     at: (isPart && detail ? detail : entry).line,
     ...present({

@@ -34,7 +34,7 @@ export function contentFit(rows: readonly CsvRow[]): (role: CsvRole, place: numb
   return (role, place) => {
     const kind = KINDS[role];
     if (!kind || filled.length === 0) return true;
-    const cells = filled.map((row) => row.cells[place] ?? '').filter((cell) => cell !== '');
+    const cells = filled.map((row) => row.cells[place] ?? '').filter((cell) => cell !== '' && cell !== '-');
     if (cells.length === 0) return kind.mayBeEmpty;
     return cells.filter(kind.is).length >= cells.length * SHARE;
   };

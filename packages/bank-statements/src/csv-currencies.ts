@@ -15,6 +15,8 @@ const WORDS: Readonly<Record<string, string>> = {
     ft: 'HUF',
     tl: 'TRY',
     '₺': 'TRY',
+    r$: 'BRL',
+    '₹': 'INR',
   },
   ...{
     円: 'JPY',
@@ -29,7 +31,7 @@ const WORDS: Readonly<Record<string, string>> = {
     rur: 'RUB',
   },
 };
-const UNIT = '[A-Z]{3}|[€£$₺]|[Ee][Uu][Rr][Oo][AaSs]?|[Zz]ł|[Kk]č|Ft|TL|円|元|人民币元?|руб\\.?';
+const UNIT = '[A-Z]{3}|R\\$|[€£$₺₹]|[Ee][Uu][Rr][Oo][AaSs]?|[Zz]ł|[Kk]č|Ft|TL|円|元|人民币元?|руб\\.?';
 
 /** The code of a currency that a cell names; undefined for any other text. */
 export const csvCurrency = (text: string | undefined): string | undefined =>
@@ -37,7 +39,7 @@ export const csvCurrency = (text: string | undefined): string | undefined =>
 
 /** A currency in a name: in brackets, behind "in", or at one end. */
 const IN_NAME = new RegExp(
-  `\\s*[([（](?:in |en |w |v )?(${UNIT})[)\\]）]|\\s+(?:in|en|im) (${UNIT})\\s*$|\\s(${UNIT})\\s*$|^([A-Z]{3})\\s`,
+  `\\s*[([（](?:in |en |w |v )?(${UNIT})\\s*[)\\]）]|\\s+(?:in|en|im) (${UNIT})\\s*$|\\s(${UNIT})\\s*$|^([A-Z]{3})\\s`,
 );
 
 /** The currency that a name gives, as in `Betrag (EUR)`, `Umsatz in EUR`, `Débit euros`, `残高(円)` and `Saldo CHF`. */

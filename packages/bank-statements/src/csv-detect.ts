@@ -44,11 +44,11 @@ export function detectLayout(
   const under: PartialLayout = { columns: table.columns, ...profile?.layout };
   const layout = mergedLayout({ ...under, delimiter, quote, columns: { ...table.columns } }, chosen);
   const { columns } = layout;
-  if (!profile) {
-    const text = table.columns.text ?? [];
-    const words = [...text, ...otherWords(table, { ...columns, text })];
-    columns.text = chosen.columns.text ? inOrderOf(words, chosen.columns.text) : words;
-  }
+  const text = table.columns.text ?? [];
+  // A known export names its columns: others hold words only where they have no name.
+  const others = otherWords(table, { ...columns, text }).filter((name) => !profile || /^#\d+$/.test(name));
+  const words = [...text, ...others];
+  if (words.length > 0) columns.text = chosen.columns.text ? inOrderOf(words, chosen.columns.text) : words;
   const questions: CsvQuestion[] = [];
   const missing = [...new Set(Object.values(columns).flat())].filter((name) => !names.includes(name));
   if (missing.length > 0)

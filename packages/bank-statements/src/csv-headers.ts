@@ -7,7 +7,7 @@ import { alternatives } from './csv-words.ts';
 /** Parts of words that say what a name that is not known is about, weaker than a whole name: `Betrag Buchung`, `Montant débité`. */
 const STEMS: readonly (readonly [CsvRole, RegExp])[] = [
   ['value', /valuta|wertst|\bvalue d|\bvaleur|fecha valor|rente|valor tarihi|waluty/],
-  ['day', /datum|\bdate|\bfecha|\bdata\b|\bdato\b|dag\b|tarih|paiva|日期|日付|时间|取引日|дата/],
+  ['day', /datum|\bdate|\bfecha|\bdata\b|dato\b|dag\b|tarih|paiva|日期|日付|时间|取引日|дата/],
   ['balance', /saldo|balance|solde|kontostand|zustat|egyenleg|bakiye|残高|余额|остаток/],
   ['part', /einzel|singol|individu/],
   [
@@ -25,7 +25,10 @@ const STEMS: readonly (readonly [CsvRole, RegExp])[] = [
   ['currency', /wahrung|waehrung|currency|devise|divisa|moneta|\bmonn|\bmena\b|waluta|penznem|币种|валюта/],
   [
     'name',
-    /empfang|auftragg|begunst|beguenst|beneficiar|payee|payer|avsandare|mottagare|kontrahent|tegenpart|counterpart|户名/,
+    new RegExp(
+      alternatives(`empfang|auftragg|begunst|beguenst|beneficiar|payee|payer|avsandare|mottagare|kontrahent|tegenpart|
+        counterpart|contrepart|consumer name|nazov protiuct|户名`),
+    ),
   ],
   [
     'text',
@@ -41,6 +44,8 @@ const OTHER_AMOUNT = new RegExp(
   alternatives(`original|fremd|foreign|ausland|exchange|kurs|\\brate\\b|wechsel|cambio|local|puvodni|refunded|fee|gebuhr|
     kosten|commission|rabatt|tax|mwst|tva|\\biva\\b|limit|reserv|spes|blokad`),
 );
+/** Of several days, the one on which the money moved. */
+const BOOKED = /complet|settle|finish|abschluss|\bfin\b|booked|gebucht|uctov/;
 /** Money of the account itself, where a row has an amount in another currency as well. */
 const OF_ACCOUNT =
   /rachunk|v mene uctu|валюте счета|валюте карты|платежа|account currency|kontowahrung|moneda de la cuenta|devise du compte|记账/;
@@ -49,7 +54,7 @@ const MONEY: readonly CsvRole[] = ['amount', 'debit', 'credit', 'balance', 'part
 
 /** A name in lower case without accents, signs, and its currency: `Umsatz in EUR` and `Saldo (CHF)` give `umsatz` and `saldo`. */
 function plainName(name: string): string {
-  return withoutCurrency(name)
+  return withoutCurrency(name.replace(/ \(\d+\)$/, ''))
     .normalize('NFD')
     .replace(/\p{M}/gu, '')
     .replace(/ß/g, 'ss')
@@ -102,7 +107,15 @@ function rolesOf(name: string): [CsvRole, number][] {
   const is = (...roles: CsvRole[]) => all.some(([role]) => roles.includes(role));
   // `Credit Amount` and `交易金额(支出)` are money in one direction.
   const isOneWay = !isBoth && is('debit', 'credit');
-  const fitting = all.filter(([role]) => !(isOneWay && role === 'amount'));
+  const isNumber = /\b(?:iban|bic|swift|account|number|konto|compte)/.test(plain);
+  const fitting = all
+    .filter(
+      ([role]) =>
+        !(isOneWay && role === 'amount') &&
+        !(isNumber && role === 'name') &&
+        !(is('value') && role === 'day'),
+    )
+    .map(([role, rank]): [CsvRole, number] => [role, role === 'day' && BOOKED.test(plain) ? rank - 1 : rank]);
   if (OF_ACCOUNT.test(plain)) return fitting.map(([role, rank]) => [role, MONEY.includes(role) ? -1 : rank]);
   return OTHER_AMOUNT.test(plain)
     ? fitting.filter(([role]) => ![...MONEY, 'currency'].includes(role))
@@ -133,12 +146,19 @@ export function columnsByName(
   );
   const columns: CsvColumns = {};
   const taken = new Set<string>();
+  const hasCurrencyBehind = (place: number) =>
+    found.some((one) => one.role === 'currency' && one.place === place + 1);
   const take = (role: CsvRole, isStrong: boolean) => {
     if (columns[role] && role !== 'text') return;
     if (role === 'name' && !isStrong && columns.payer && columns.payee) return;
     const fitting = found
       .filter((one) => one.role === role && !taken.has(one.name) && one.rank < STEM_RANK === isStrong)
-      .sort((a, b) => a.rank - b.rank || withCurrencyFirst(a.name, b.name, role));
+      .sort(
+        (a, b) =>
+          a.rank - b.rank ||
+          withCurrencyFirst(a.name, b.name, role) ||
+          (role === 'amount' ? Number(hasCurrencyBehind(b.place)) - Number(hasCurrencyBehind(a.place)) : 0),
+      );
     const chosen = role === 'text' ? fitting : fitting.slice(0, 1);
     if (chosen.length === 0) return;
     columns[role] = [...(columns[role] ?? []), ...chosen.map(({ name }) => name)];
@@ -194,6 +214,8 @@ function withParties({ payer, payee, ...columns }: CsvColumns): CsvColumns {
   if (!columns.name) return { ...columns, name: left };
   return columns;
 }
+
+export const isBalanceName = (name: string): boolean => rolesOf(name)[0]?.[0] === 'balance';
 
 /** Whether a name is known as a whole, and not by parts of it. */
 export const isKnownName = (name: string): boolean => rolesOf(name).some(([, rank]) => rank < PART_RANK);

@@ -134,12 +134,15 @@ function balanceRow(cells: readonly string[], row: Cells, layout: CsvLayout): Ro
   const word = words[0]!;
   const isFirst = cells.find((cell) => cell !== '') === word;
   const beside = (['text', 'name', 'payer', 'payee'] as const).flatMap((role) => row.all(role));
-  if (!isFirst && beside.some((cell) => !words.includes(cell))) return undefined;
+  // Codes of the bank stand beside words for a balance, and customers' words do not.
+  if (!isFirst && beside.some((cell) => !words.includes(cell) && /\p{L}{3}/u.test(cell))) return undefined;
+  const which = balanceWord(word)!;
+  if (which === 'turnover') return { kind: 'void', status: word };
   const read = signedAmountOf(row, layout);
   const isTotal = isTotalWord(word);
   const minor = typeof read === 'string' || isTotal ? balanceOf(row, layout) : read.minor;
   if ((minor === undefined || Number.isNaN(minor)) && isTotal) return undefined;
-  return { kind: 'balance', which: balanceWord(word)!, minor };
+  return { kind: 'balance', which, minor };
 }
 
 const MONEY = ['amount', 'debit', 'credit'] as const;
@@ -151,7 +154,7 @@ function wordsRow(cells: readonly string[], row: Cells, layout: CsvLayout): RowR
     return { kind: 'words', text: filled.join(' ') };
   const isMoney = MONEY.some((role) => row.one(role) !== undefined);
   const isDated = row.one('day') !== undefined || row.one('value') !== undefined;
-  if (isMoney && isDated) return undefined;
+  if (isMoney && (isDated || row.one('status') !== undefined)) return undefined;
   if (!isDated || row.one('part') !== undefined) {
     const own = isMoney ? signedAmountOf(row, layout) : undefined;
     if (typeof own === 'string') return undefined;
@@ -289,7 +292,8 @@ const withSign = ({ minor, currency, beyond }: CsvAmount, isOut: boolean): Signe
 /** Of the two columns one holds the amount; the other is empty or zero. Banks write money out with and without a minus. */
 function splitAmount(row: Cells, layout: CsvLayout): Signed | string {
   const [debit, credit] = (['debit', 'credit'] as const).map((role) => {
-    const written = row.one(role);
+    const cell = row.one(role);
+    const written = cell === '-' ? undefined : cell;
     const among = currencyOf(row, layout);
     return written === undefined ? undefined : { written, amount: csvAmount(written, layout.decimal, among) };
   });

@@ -14,7 +14,8 @@ export const COLUMN_NAMES: Partial<Record<CsvRole, string>> = {
     created utc|creation date|created on|bogforingsdato|bogforingsdag|reskontradatum|bokforingsdatum|
     transactiedatum|uitvoeringsdatum|verrichtingsdatum|data mov|dateop|年月日|ご利用日|記帳日|交易日|记账日|
     入账日期|дата платежа|дата проводки|datum splatnosti|tarih saat|datum i vreme|datum izvrsenja|
-    bokford|datum uctovani|konyveles napja|data inregistrarii|data tranzactiei|knjizni datum|datum knjizenja`,
+    bokford|datum uctovani|konyveles napja|data inregistrarii|data tranzactiei|knjizni datum|datum knjizenja|
+    dia|tran date|お取り引き日`,
   value: `valuta|value day|valutadatum|valuta datum|wertstellung|wertstellungsdatum|wert|value date|value dt|
     rentedatum|data waluty|date de valeur|date valeur|fecha valor|data valuta|data di valuta|
     data della valuta|valutadag|erteknap|valor tarihi|arvopaiva|rentedato|data valor|起算日|f valor|
@@ -32,34 +33,39 @@ export const COLUMN_NAMES: Partial<Record<CsvRole, string>> = {
     uscite|ausgang|amount debit|debits|ut|ud|terheles|borc|otto|お支払金額|支払金額|出金|支出|расход|debito|
     ut fra konto|belastat|debet amount|net debit nc|obciazenie|お引出し|お引き出し|支払い金額|出金金額|
     払出金額|お引出金額|引出額|出金額|借方金额|付款金额|支出金额|sortie|sorties|saida|saidas|salidas|retiros|
-    debe|uttag|bedrag af|uit|tarh|gonderilen|cikan|odliv|teret|isplata|borc tutari|out|ausgabe|ausgaben|depense|depenses`,
+    debe|uttag|bedrag af|uit|tarh|gonderilen|cikan|odliv|teret|isplata|borc tutari|out|ausgabe|ausgaben|depense|depenses|
+    dr|お引き出し額`,
   credit: `haben|gutschrift|gutschriftsbetrag|credit|credit amount|deposit amt|paid in|money in|deposit|
     deposits|bij|uznania|avere|accredito|accrediti|importo di accredito|abono|abonos|entrate|eingang|
     amount credit|credits|in|ind|jovairas|alacak|pano|お預り金額|預り金額|入金|收入|приход|credito|inn|
     inn pa konto|insatt|net credit nc|uznanie|お預入れ|お預け入れ|預かり金額|入金金額|受入金額|お預入金額|
     預入額|入金額|贷方金额|收款金额|收入金额|entree|entrees|entrada|entradas|ingresos|depositos|
-    haber|insattning|bedrag bij|in uit bij|gelen|giren|alacak tutari|korist|uplata|einnahme|einnahmen|recette|recettes`,
+    haber|insattning|bedrag bij|in uit bij|gelen|giren|alacak tutari|korist|uplata|einnahme|einnahmen|recette|recettes|
+    cr|お預け入れ額`,
   mark: `soll haben|s h|sh|debit credit|debit kredit|debet kredit|d c|dc|cr dr|dr cr|af bij|
     credit debit indicator|direction|soll haben kennzeichen|debet credit|belastung gutschrift|
     addebito accredito|dare avere|收 支|借贷|creditdebet|credit debet|debetcredit|tipo movimiento|smer uhrady|
-    gutschrift belastung|kredit debit|accredito addebito|借贷标志|收支`,
+    gutschrift belastung|kredit debit|accredito addebito|借贷标志|收支|d k`,
   currency: `wahrung|waehrung|buchungswahrung|whg|currency|ccy|munt|waluta|devise|monn|monnaie|divisa|div|
     moneta|valuta code|valuta|muntsoort|mena|mena uctu|payment currency|penznem|doviz|valuutta|moeda|通貨|
     币种|валюта|valutacode|devies|devise du compte|valuta rekening|waluta rachunku|osszeg devizaneme|
     devizanem|deviza|doviz cinsi|para birimi|币别|交易币种|记账币种|валюта счета|валюта платежа|net currency|
     moeda da conta|
-    moneda|valuta transakcije|tx currency|account currency|kontowahrung`,
+    moneda|valuta transakcije|tx currency|account currency|kontowahrung|
+    munteenheid`,
   balance: `saldo|saldo nach buchung|balance|closing balance|running balance|saldo na trn|saldo na mutatie|
     saldo po transakcji|solde|kontostand|guthaben|resulting balance|balance afterwards|bokfort saldo|zustatek|
     egyenleg|bakiye|差引残高|残高|余额|остаток|saldo contabilistico|saldo disponivel|disponible|
     accountbalance|running bal|tilgodehavende|saldo efter|konto saldo|取引後残高|現在高|現在 貸付 高|账户余额|
     本次余额|saldo disponible|
-    behallning|sold|stanje|saldo po operacji|kontosaldo|available balance|balance amount|restsaldo|bilanz`,
+    behallning|sold|stanje|saldo po operacji|kontosaldo|available balance|balance amount|restsaldo|bilanz|
+    bal|差し引き残高|saldos`,
   part: `einzelbetrag|betrag detail|importo singolo|montant individuel|montant detail|detail amount|
     individual amount`,
   charges: `fee|fees|frais|gebuhr|entgelt|total fees|commission|poplatek|oplata|commissione|comision`,
   status: `status|state|info|buchungsstatus|stan|stav|stato|statut|estado|durum|tila|交易状态|当前状态|
-    status transakcji|bokningsstatus|stav transakce`,
+    status transakcji|bokningsstatus|stav transakce|
+    etat`,
   name: `name zahlungsbeteiligter|auftraggeber empfanger|empfanger|begunstigter auftraggeber|
     beguenstigter zahlungspflichtiger|auftraggeber begunstigter|name|namn|partnername|partner name|payee|
     counterparty name|counter party|counterparty|naam tegenpartij|naam omschrijving|kontrahent|
@@ -109,5 +115,6 @@ export const COLUMN_NAMES: Partial<Record<CsvRole, string>> = {
     arkivreferanse|transactienummer|volgnummer|dekont no|交易单号|流水号|referencia`,
   own: `iban auftragskonto|auftragskonto|iban kontoinhaber|eigene iban|own account|account iban|iban bban|
     rekening|rekeningnummer|numero de compte|compte|cislo uctu|номер счета|konto inhaber iban|accountnum|
-    numer rachunku karty|konyvelesi szamla|vlastni ucet|eget konto|自身账号`,
+    numer rachunku karty|konyvelesi szamla|vlastni ucet|eget konto|自身账号|
+    account no`,
 };

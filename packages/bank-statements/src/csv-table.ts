@@ -1,11 +1,12 @@
 // Finds the table in a CSV file: its marks, the row of names, what stands above it, and its rows.
 import { contentFit, isAmount, isDay } from './csv-columns.ts';
-import { areEnough, columnNames, columnsByName, isKnownName } from './csv-headers.ts';
+import { areEnough, columnNames, columnsByName, isBalanceName, isKnownName } from './csv-headers.ts';
 import { CSV_MARKS, type CsvColumns, type CsvLayout, type PartialLayout } from './csv-layout.ts';
 import { csvProfileOf } from './csv-profiles.ts';
 import { type CsvRow, csvRows, eachRow, isBlank } from './csv-rows.ts';
 import { CsvSurvey, SAMPLE_ROWS } from './csv-survey.ts';
 import { markOf } from './csv-values.ts';
+import { statusOf } from './csv-words.ts';
 import { StatementRefused } from './refusal.ts';
 
 export interface CsvTable extends Pick<CsvLayout, 'delimiter' | 'quote'> {
@@ -157,21 +158,31 @@ function namedBy(
   below: readonly CsvRow[],
 ): Pick<Found, 'names' | 'profile' | 'columns' | 'isNamed'> {
   const profile = csvProfileOf(names);
-  const columns = profile?.layout.columns ?? withMark(names, columnsByName(names, contentFit(below)), below);
+  const columns = profile?.layout.columns ?? withFound(names, columnsByName(names, contentFit(below)), below);
   return { names, profile, columns, isNamed: true };
 }
 
-/** A column in which every row has a mark tells the direction, whatever its name. */
-function withMark(names: readonly string[], columns: CsvColumns, below: readonly CsvRow[]): CsvColumns {
+/**
+ * A column in which every row has a mark tells the direction, whatever its name, and one of words for what is booked, pending or void
+ * the status.
+ */
+function withFound(names: readonly string[], columns: CsvColumns, below: readonly CsvRow[]): CsvColumns {
   const taken = Object.entries(columns).flatMap(([role, held]) =>
     role === 'text' || role === 'code' ? [] : held,
   );
   const lines = below.filter(isLine);
-  if (columns.mark || !columns.amount || lines.length === 0) return columns;
-  const mark = names.find(
-    (name, place) => !taken.includes(name) && lines.every(({ cells }) => markOf(cells[place]) !== undefined),
-  );
-  return mark === undefined ? columns : { ...columns, mark: [mark] };
+  if (lines.length === 0) return columns;
+  const every = (is: (cell: string) => boolean) =>
+    names.find((name, place) => !taken.includes(name) && lines.every(({ cells }) => is(cells[place] ?? '')));
+  const mark = columns.amount && !columns.mark && every((cell) => markOf(cell) !== undefined);
+  const status = !columns.status && every((cell) => !/\s\S+\s/.test(cell) && statusOf(cell) !== undefined);
+  const isTold = (name: string) =>
+    lines.some(({ cells }) => statusOf(cells[names.indexOf(name)] ?? '') !== 'booked');
+  return {
+    ...columns,
+    ...(mark && { mark: [mark] }),
+    ...(status && isTold(status) && { status: [status] }),
+  };
 }
 
 /** The first row whose names say enough. */
@@ -208,7 +219,10 @@ function byContent(head: readonly CsvRow[]): Found | undefined {
     !above.cells.every((cell) => cell === '');
   const names = columnNames(isHeader ? above.cells : Array.from({ length: width }, () => ''));
   const most = (is: (cell: string) => boolean) => {
-    const counts = names.map((_, column) => lines.filter(({ cells }) => is(cells[column] ?? '')).length);
+    // A column that is called a balance is no amount.
+    const counts = names.map((name, column) =>
+      isBalanceName(name) ? 0 : lines.filter(({ cells }) => is(cells[column] ?? '')).length,
+    );
     return names[counts.indexOf(Math.max(...counts))]!;
   };
   return {

@@ -20,8 +20,9 @@ const MONTHS = [
   /^(?:nov|lis|kas|marr)/,
   /^(?:dec|dez|dic|gru|pro|ara|jou)/,
 ];
-const EAST_ASIAN = /^(\d{4})年(\d{1,2})月(\d{1,2})日/;
-const NAMED_MONTH = /^(\d{1,2})[ .\-/]+(\p{L}{3,10})\.?,?[ \-/]+(\d{4}|\d{2})(?:[ ,].*)?$/u;
+/** Years of the era Reiwa begin in 2019: `R8.11.20`, `令和8年11月20日`. */
+const EAST_ASIAN = /^(?:(\d{4})年|(?:R|令和)(\d{1,2})[.年/])(\d{1,2})[.月/](\d{1,2})日?/;
+const NAMED_MONTH = /^(\d{1,2})[ .\-/]*(\p{L}{3,10})\.?,?[ \-/]*(\d{4}|\d{2})(?:[ ,].*)?$/u;
 const NAMED_MONTH_FIRST = /^(\p{L}{3,10})\.? (\d{1,2}),? (\d{4})(?:[ ,].*)?$/u;
 const ORDERS: readonly DateOrder[] = ['dmy', 'mdy', 'ymd'];
 
@@ -34,9 +35,11 @@ export function csvDay(written: string, order: DateOrder): string | undefined {
   if (named) return namedDay(named[3]!, named[2]!, named[1]!);
   const first = NAMED_MONTH_FIRST.exec(text);
   if (first) return namedDay(first[3]!, first[1]!, first[2]!);
-  const [, year, month, day] = EAST_ASIAN.exec(text) ?? [];
-  if (year !== undefined)
-    return order === 'ymd' ? dayOf(Number(year), Number(month), Number(day)) : undefined;
+  const [, year, era, month, day] = EAST_ASIAN.exec(text) ?? [];
+  if (month !== undefined)
+    return order === 'ymd'
+      ? dayOf(Number(year ?? 2018 + Number(era)), Number(month), Number(day))
+      : undefined;
   const [, a, , b, c] = NUMERIC.exec(text) ?? compactParts(text, order);
   if (a === undefined) return undefined;
   const parts = order === 'dmy' ? [c!, b!, a] : order === 'mdy' ? [c!, a, b!] : [a, b!, c!];
@@ -67,7 +70,7 @@ export function dayOrdersOf(text: string): readonly DateOrder[] {
   const known = KNOWN_DAYS.get(text);
   if (known) return known;
   const all = ORDERS.filter((order) => csvDay(text, order) !== undefined);
-  const isPointed = text.includes('.') && all.includes('dmy') && !/\p{L}{3}/u.test(text);
+  const isPointed = text.includes('.') && all.includes('dmy') && !/\p{L}{3}|^R|^令/u.test(text);
   const possible = isPointed ? (['dmy'] as const) : all;
   if (KNOWN_DAYS.size >= KNOWN_DAYS_MAXIMUM) KNOWN_DAYS.clear();
   KNOWN_DAYS.set(text, possible);
@@ -169,7 +172,10 @@ export const csvAmountOfAny = (cell: string): CsvAmount | undefined =>
   csvAmount(cell, 'comma', OF_THOUSANDTHS) ?? csvAmount(cell, 'point', OF_THOUSANDTHS);
 const OF_THOUSANDTHS = 'KWD';
 
-/** Hundredths of digits that may have groups of three, all with the same mark. No group is a zero: `0.750` is less than one. */
+/** Groups of three digits, and as India writes them: `1,20,000`. */
+const GROUPS = /^[1-9](?:\d{0,2}(?:[.,'’ ]\d{3})+|\d?(?:,\d{2})+,\d{3})$/;
+
+/** Hundredths of digits that may have groups, all with the same mark. No group is a zero: `0.750` is less than one. */
 function grouped(
   text: string,
   decimalMark: '.' | ',',
@@ -178,7 +184,7 @@ function grouped(
   const [whole = '', ...rest] = text.split(decimalMark);
   const group = /[.,'’ ]/.exec(whole)?.[0];
   if (rest.length > 1 || (rest[0] !== undefined && !/^\d+$/.test(rest[0]))) return {};
-  if (group !== undefined && !/^[1-9]\d{0,2}(?:[.,'’ ]\d{3})+$/.test(whole)) return {};
+  if (group !== undefined && !GROUPS.test(whole)) return {};
   const digits = group === undefined ? whole : whole.replaceAll(group, '');
   return cutToHundredths([digits, ...rest].join(decimalMark), decimalMark, currency);
 }
@@ -216,7 +222,7 @@ const DEBIT =
   af|w|wn|out|withdrawal|ausgang|belastung|lastschrift|-`);
 const CREDIT =
   whole(`h|haben|c|kredit|credito|accredito|abono|entrata|entrée|crédit|uznanie|příjem|jóváírás|alacak|收入|入金|贷|cr|crdt|credit|
-  cred|bij|m|ma|in|deposit|eingang|gutschrift|\\+`);
+  cred|bij|k|m|ma|in|deposit|eingang|gutschrift|\\+`);
 
 /** What a mark beside an amount says; undefined for what is none. */
 export function markOf(text: string | undefined): 'credit' | 'debit' | undefined {

@@ -20,13 +20,13 @@ const WORDS: Record<StatusMeaning, RegExp> = {
     '成功|已完成|已存入|已收钱|已转账|已到账|已全额退款|完了|исполнен|проведен|выполнен',
   ),
   pending: wordsOf(
-    `vorgemerkt|pending|offen|ausstehend|reserved|reserviert|authori[sz]ed|blokada|w rozliczeniu|oczekujac[aey]|hold|held|
+    `vorgemerkt|pending|offen|ausstehend|reserved|reserviert|reservert|authori[sz]ed|blokada|w rozliczeniu|oczekujac[aey]|hold|held|
     open|en attente|en cours|in attesa|in sospeso|pendiente|pendente|in behandeling|reservera[td]|reserveret|varattu|
     cekajici|blokace|fuggoben|beklemede|provisional`,
     '处理中|未確定|в обработке',
   ),
   void: wordsOf(
-    `reverted|declined|failed|denied|cancell?ed|storniert|abgelehnt|abgebrochen|rejected|voided|expired|odrzucon[aoey]|
+    `reverted|declined|failed|denied|cancell?ed|storniert|ruckgangig|abgelehnt|abgebrochen|rejected|voided|expired|odrzucon[aoey]|
     anulowan[aoey]|refused|refuse|annule|annullat[oa]|rifiutat[oa]|anulad[oa]|rechazad[oa]|cancelad[oa]|geannuleerd|
     geweigerd|zamitnut[oa]|zruseno|elutasitva|iptal|avvist|peruttu`,
     '交易关闭|已关闭|已取消|失败|отклонен|отменен',
@@ -36,15 +36,16 @@ const WORDS: Record<StatusMeaning, RegExp> = {
 const BALANCE_TAIL =
   '(?:[\\s\\d.,:/-]|am|vom|per|zum|on|at|as of|EUR|USD|GBP|CHF|PLN|SEK|NOK|DKK|CZK|HUF|RON)*';
 const BALANCE_WORDS =
-  alternatives(`(?:anfangs|end|schluss)?saldo|(?:alter|neuer|letzter) (?:kontostand|saldo)|kontostand|summe|total|totale|totaux|somme|
-  (?:opening|closing|beginning|ending) balance|balance (?:brought|carried) forward|solde (?:initial|final)|
-  saldo (?:iniziale|finale|inicial|final|anterior|vortrag)`);
-const BALANCE = new RegExp(`^(?:${BALANCE_WORDS})\\b${BALANCE_TAIL}$`, 'i');
+  alternatives(`(?:anfangs|end|schluss|online-)?saldo|(?:alter|neuer|letzter) (?:kontostand|saldo)|kontostand|summe|total|
+  totale|totaux|somme|(?:opening|closing|beginning|ending) balance|balance (?:brought|carried) forward|solde (?:initial|final)|
+  saldo (?:iniziale|finale|inicial|final|anterior|vortrag|początkowe|końcowe)|
+  (?:alg|lõpp)saldo|s a l d o|saldo(?: (?:total|disponível|do|del|dia|día))+`);
+const BALANCE = new RegExp(`^#?(?:${BALANCE_WORDS})\\b${BALANCE_TAIL}$`, 'i');
 /** First letters of the words above. Nearly every cell begins with another sign. */
-const BALANCE_INITIALS = 'abceklnost';
+const BALANCE_INITIALS = new Set('#abceklnostABCEKLNOST');
 const OPENING_WORDS = alternatives(`anfangssaldo|alter (?:kontostand|saldo)|(?:opening|beginning) balance|
-  balance brought|solde initial|saldo (?:ini|anterior|vortrag)`);
-const OPENING = new RegExp(`^(?:${OPENING_WORDS})`, 'i');
+  balance brought|solde initial|algsaldo|saldo (?:ini|anterior|vortrag|począt)`);
+const OPENING = new RegExp(`^#?(?:${OPENING_WORDS})`, 'i');
 
 const plain = (text: string) =>
   text.normalize('NFD').replace(/\p{M}/gu, '').replaceAll('ł', 'l').replaceAll('ø', 'o').replaceAll('ı', 'i');
@@ -60,10 +61,14 @@ export function statusOf(text: string): StatusMeaning | undefined {
 /** Whether a cell that holds no day calls the row pending: `offen`, `pending`. */
 export const isPendingWord = (text: string): boolean => statusOf(text) === 'pending';
 
-/** Whether a cell names a balance, and which. */
-export function balanceWord(cell: string): 'opening' | 'closing' | undefined {
-  if (!BALANCE_INITIALS.includes(cell.charAt(0).toLowerCase()) || !BALANCE.test(cell)) return undefined;
-  return OPENING.test(cell) ? 'opening' : 'closing';
+/** The sum of what moved. */
+const TURNOVER = /^(?:turnover|käive|apyvarta|apgrozījums|obroty)$/i;
+
+/** Whether a cell names a balance, and which, or the sum of what moved. */
+export function balanceWord(cell: string): 'opening' | 'closing' | 'turnover' | undefined {
+  if (!BALANCE_INITIALS.has(cell.charAt(0))) return undefined;
+  if (TURNOVER.test(cell)) return 'turnover';
+  return BALANCE.test(cell) ? (OPENING.test(cell) ? 'opening' : 'closing') : undefined;
 }
 
 /** Words with which the row of a sum begins. */

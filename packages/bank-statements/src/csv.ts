@@ -203,6 +203,8 @@ class Group {
   #from: string | undefined;
   #to: string | undefined;
   #sumMinor = 0n;
+  /** What is not in the sum yet: adding numbers takes no memory. */
+  #lately = 0;
 
   constructor(account: StatementAccount & { currency: string }, place: number, take: TakeLine) {
     this.#account = account;
@@ -223,7 +225,8 @@ class Group {
     const [day, minor] = [line.bookingDay ?? '', signed(line)];
     this.#balances.add({ line: line.at, day, minor, chargesMinor, balanceMinor, isPending });
     if (!isPending) {
-      this.#sumMinor += BigInt(minor);
+      this.#lately += minor;
+      if (Math.abs(this.#lately) > 2 ** 52) this.#settle();
       if (this.#from === undefined || day < this.#from) this.#from = day;
       if (this.#to === undefined || day > this.#to) this.#to = day;
     }
@@ -231,8 +234,14 @@ class Group {
     else for (const part of partsOf(entry, this.#notes)) this.#take(this.#numbering.next(part), this.#place);
   }
 
+  #settle(): void {
+    this.#sumMinor += BigInt(this.#lately);
+    this.#lately = 0;
+  }
+
   /** The statement without its lines. */
   statement(file: string, { faults, notes, told }: CsvRowsSaid): Statement {
+    this.#settle();
     const { currency } = this.#account;
     const run = this.#balances.running();
     const balance = (minor: number | undefined): Balance | undefined =>

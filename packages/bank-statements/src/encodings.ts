@@ -139,7 +139,7 @@ export function guessEncoding(
 
 /** The words with bytes above 127, each once, parted by spaces. */
 function foreignWords(bytes: Uint8Array): Uint8Array {
-  const isWord = (byte: number) => byte >= 0x80 || isLatin(byte);
+  const isWord = (byte: number) => byte >= 0x80 || isLatin(byte) || isDigit(byte);
   const sample: number[] = [];
   const seen = new Set<string>();
   for (let at = 0; at < bytes.length && sample.length < SAMPLE_BYTES; at++) {
@@ -171,7 +171,9 @@ function scoreOf(text: string, language: Language, isSpoken: boolean): number {
     if (sign < '\u0080') continue;
     const [before, after] = [text[at - 1], text[at + 1]];
     const lower = sign.toLowerCase();
-    if (letters.includes(lower) || letters.includes(sign)) {
+    // A currency beside a number, where other encodings have a letter.
+    if ('€£¥'.includes(sign) && [before, after].some((one) => /\d/.test(one ?? ''))) score += 1.2;
+    else if (letters.includes(lower) || letters.includes(sign)) {
       score += frequent.includes(lower) && frequent !== '' ? 1.3 : 1;
       if (isSpoken) score += 0.1;
       // An upper case letter behind a lower case one, and Latin letters in a word of another script.
@@ -187,6 +189,7 @@ function scoreOf(text: string, language: Language, isSpoken: boolean): number {
   return score;
 }
 
+const isDigit = (byte: number) => byte >= 0x30 && byte <= 0x39;
 const isLatin = (byte = 0) => (byte >= 0x41 && byte <= 0x5a) || (byte >= 0x61 && byte <= 0x7a);
 
 /** What two bytes say for an encoding of two bytes a character; undefined for a single byte. */

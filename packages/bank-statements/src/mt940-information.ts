@@ -30,6 +30,8 @@ export const RETURNED =
 
 /** Reads the rows of one `:86:` field. Returns empty text for an empty list. */
 export function readInformation(rows: readonly string[]): Information {
+  // PKO writes the code in a field of its own before the one that begins with it.
+  if (/^\d{3}$/.test(rows[0] ?? '') && rows[1]?.startsWith(rows[0]!)) return readInformation(rows.slice(1));
   const joined = rows.join('');
   const start = SUBFIELDS.exec(joined);
   if (start) return subfields(joined.slice(start[0].length), start[2]!, start[1]);

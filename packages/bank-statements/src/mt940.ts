@@ -99,6 +99,20 @@ function statementOf(fields: readonly Field[], file: string, known: KnownAccount
   const { lines, sumMinor, notes } = linesOf(currency === undefined ? [] : fields, currency ?? '', faults);
   const closingLine = one('62F', '62M')?.line ?? fields[0]!.line;
   notes.unshift(...balanceWarnings(opening, closing, sumMinor, closingLine, lines.length));
+  for (const [tag, direction] of [
+    ['90C', 'credit'],
+    ['90D', 'debit'],
+  ] as const) {
+    const told = one(tag);
+    const count = Number(/^\d{1,5}/.exec(told?.rows[0] ?? '')?.[0]);
+    const found = lines.filter((line) => line.direction === direction).length;
+    if (told && count > found)
+      notes.unshift({
+        line: told.line,
+        text: `The statement says ${count} lines of ${direction} (:${tag}:), but shows ${found}.`,
+        warning: true,
+      });
+  }
   if (one('60F', '60M') && !one('62F', '62M'))
     notes.unshift({
       line: fields.at(-1)!.line,

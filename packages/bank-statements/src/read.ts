@@ -153,6 +153,14 @@ function readOne(source: ByteSource, file: string, reading: Reading): void {
     read.notes = [...(read.notes ?? []), { file, line: 0, text: decoding.note }];
 }
 
+/** The first row that has letters, for a person. */
+function firstRow(text: TextSource): string {
+  const row = headOf(text, HEAD_CHARACTERS)
+    .split(/\r\n?|\n/)
+    .find((one) => /\p{L}/u.test(one));
+  return row === undefined || row.includes('\0') ? '' : `, such as "${row.replaceAll('"', '').slice(0, 80)}"`;
+}
+
 function readTable(text: TextSource, file: string, reading: Reading): void {
   const { read, options } = reading;
   let isText = true;
@@ -162,7 +170,7 @@ function readTable(text: TextSource, file: string, reading: Reading): void {
     const table = isText ? readCsv(text, file, options, take) : undefined;
     if (!table)
       throw new StatementRefused(
-        'The format is not known. Export the statement as CAMT.053, CAMT.052, CAMT.054, MT940, MT942, OFX or CSV.',
+        `The format is not known: no row has a day and an amount that can be read${firstRow(text)}. Export the statement as CAMT.053, CAMT.052, CAMT.054, MT940, MT942, OFX or CSV.`,
         0,
         true,
       );
