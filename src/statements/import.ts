@@ -209,6 +209,7 @@ async function statementsArrive(
   act: Act,
 ): Promise<Imported[]> {
   const imported: Imported[] = [];
+  const isNothingNew = arrived.every(({ taken }) => taken.added + taken.booked === 0);
   for (const one of arrived) {
     const { own, statement, digest, taken, changes, isKnown } = one;
     // A statement without lines arrives here alone.
@@ -226,7 +227,8 @@ async function statementsArrive(
     }
     await changeLines(transaction, changes, act);
     await addStatement(transaction, { ...one, id }, taken, act);
-    imported.push({ id, account: own, statement, ...taken });
+    const missing = isNothingNew ? await missingIn(transaction, one) : undefined;
+    imported.push({ id, account: own, statement, ...taken, missing });
   }
   return imported;
 }
@@ -257,7 +259,7 @@ async function importOne(
     await addStatement(transaction, { ...one, id, digest }, taken, act);
   }
   const isNothingNew = !before && taken.added === 0 && taken.booked === 0 && !lines.hasNew;
-  const missing = isNothingNew ? await missingIn(transaction, own, statement) : undefined;
+  const missing = isNothingNew ? await missingIn(transaction, one) : undefined;
   return { id: before ? null : id, account: own, statement, ...taken, missing };
 }
 
@@ -296,8 +298,7 @@ async function addStatement(
 /** What a statement without new lines says of money that no known line shows: its closing balance is not what those make. */
 async function missingIn(
   transaction: Transaction,
-  account: string,
-  { opening, closing, to, lines }: Statement,
+  { own: account, statement: { opening, closing, to }, told }: ToldStatement,
 ): Promise<string | undefined> {
   const day = closing?.day ?? to;
   if (!opening || !closing || day === undefined || opening.minor === closing.minor) return undefined;
@@ -306,7 +307,7 @@ async function missingIn(
   if (!before) return undefined;
   const reached = before.closing_minor + (await bookedBetween(transaction, money, before.last_day, day));
   // Thousandths of a line are not kept.
-  const slack = hasThousandths(closing.currency) ? lines.length + 1 : 0;
+  const slack = hasThousandths(closing.currency) ? told.overview.lines + 1 : 0;
   if (Math.abs(reached - closing.minor) <= slack) return undefined;
   return `No line is new, but the closing balance is ${signedAmount(closing.minor)} and the known lines make ${signedAmount(reached)} ${closing.currency}: look which of its lines was taken for a known one.`;
 }

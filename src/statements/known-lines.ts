@@ -43,6 +43,8 @@ export class KnownLines {
   readonly #byFingerprint = new Map<string, KeptLine>();
   readonly #byEntry = new Map<string, KeptLine[]>();
   #rules: readonly KeptRule[] | undefined;
+  /** Entries under references that the bank used again: their money is in the balance that the statement opens with. */
+  #closed: ReadonlySet<KeptLine> = new Set();
   /** Lines of this file that stand in no table yet. */
   readonly #added = new Set<KeptLine>();
 
@@ -69,6 +71,8 @@ export class KnownLines {
     const ids = lines.map(() => timeOrderedId(LINE_ID_PREFIX, this.#transaction.now)).sort();
     const rows = lines.map((line, i) => this.#rowOf(ids[i]!, statementId, statement, line));
     await this.#tellApart(rows, statement);
+    const before = rows.flatMap((row) => this.#ofEntry(row).filter(({ day }) => day < row.day));
+    this.#closed = await this.#closedBefore(before, rows, statement);
     this.#rules ??= await activeRules(this.#transaction);
     const twins = await this.#twins(rows, statement.format === 'pasted');
     for (const [position, row] of rows.entries()) {
@@ -224,16 +228,11 @@ export class KnownLines {
   }
 
   /** Whether the store knows the money of a line as a whole entry, or as the transactions of one. */
-  async #isShownOtherwise({
-    day,
-    entry_reference,
-    part_of_minor,
-    amount_minor,
-    direction,
-  }: KeptLine): Promise<boolean> {
-    const ofReference = (entry_reference === null ? [] : this.#byEntry.get(entry_reference)) ?? [];
-    const ofEntry = ofReference.filter(
-      (one) => !isDaysApart(one, { day }) && !this.#left.has(one.statement_id),
+  async #isShownOtherwise(row: KeptLine): Promise<boolean> {
+    const { day, booked, part_of_minor, amount_minor, direction } = row;
+    const isOther = (one: KeptLine) => booked === 1 && one.day < day && this.#closed.has(one);
+    const ofEntry = this.#ofEntry(row).filter(
+      (one) => !isDaysApart(one, row) && !this.#left.has(one.statement_id) && !isOther(one),
     );
     if (part_of_minor === null)
       return ofEntry.some((one) => one.part_of_minor === amount_minor && one.direction === direction);
@@ -244,6 +243,11 @@ export class KnownLines {
     if (whole.state !== 'open') return true;
     await this.#change(whole, { state: 'replaced' }, 'line.replaced');
     return false;
+  }
+
+  /** What is known under the reference of a line's entry. */
+  #ofEntry({ entry_reference }: KeptLine): readonly KeptLine[] {
+    return (entry_reference === null ? undefined : this.#byEntry.get(entry_reference)) ?? [];
   }
 
   async #change(row: KeptLine, written: Partial<KeptLine>, action: string): Promise<void> {

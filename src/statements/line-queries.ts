@@ -115,6 +115,19 @@ export function linesOfStatement(
   return database.query<KeptLine>(sql, account, id);
 }
 
+/** Those of some statements of whose first lines one is not open. */
+export async function statementsDecided(database: Reader, ids: readonly string[]): Promise<Set<string>> {
+  if (ids.length === 0) return new Set();
+  const one = `select statement_id from (
+       select statement_id, state from statement_lines where statement_id = ? order by day, id limit ${LOOKED_AT}
+     ) as looked where state <> 'open'`;
+  const sql = ids.map(() => one).join(' union ');
+  const rows = await database.query<{ statement_id: string }>(sql, ...ids);
+  return new Set(rows.map(({ statement_id }) => statement_id));
+}
+/** Lines of a statement that are looked at for a page. */
+const LOOKED_AT = 2000;
+
 export const findLine = (database: Reader, id: string) => rowWithId(database, LINES, id);
 
 /** A line that no other transaction changes until this one ends. Writes nothing. Throws `DatabaseError`. */

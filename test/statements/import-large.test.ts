@@ -107,4 +107,17 @@ for (const engine of ENGINES)
       assert.deepEqual([again!.id, again!.added, again!.known], [null, 0, LINES]);
       assert.deepEqual(await stored(), [[2, LINES], LINES, LINES, LINES]);
     });
+
+    test('one that brings no new line though its balance moved says so', async () => {
+      const take = async (number: string, day: string, ...balances: [string, string]) => {
+        const entries = Array.from({ length: 600 }, (_, i) => ({ amount: '1.00', bank: `C${i}`, day }));
+        const one = checkFile(readStatements(camt(entries, { number, day, balances }), 'c.xml'), METHODS);
+        const [imported] = (await importFile(harness.service.journal, one, ACT, OPTIONS))!;
+        return [imported!.added, ...one.notes.map(({ text }) => text)];
+      };
+      assert.deepEqual(await take('3', '2026-12-01', '0.00', '600.00'), [600]);
+      const [added, note] = await take('4', '2026-12-02', '900.00', '1500.00');
+      assert.equal(added, 0);
+      assert.match(String(note), /^No line is new, .*closing balance is 1500\.00/);
+    });
   });

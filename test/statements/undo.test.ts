@@ -109,4 +109,11 @@ test('the console shows the newest imports with a button, and says what was undo
   assert.match(done.text, /The import is undone: 1 line no longer counts\./);
   assert.deepEqual(strictly(done.text).faults, []);
   assert.ok(page.text.includes(button) && !done.text.includes(button));
+  await bring(camt([{ amount: '6.00', bank: 'D1' }], { number: '51' }), 'd.xml');
+  const [line] = await listLines(harness.service.database, { state: 'open' }, undefined, 1);
+  await harness.service.journal.commit((transaction) =>
+    changeRow(transaction, ACT, 'line.ignored', LINES, line!, { state: 'ignored' }),
+  );
+  harness.service.database.refresh();
+  assert.ok(!(await client.get('/statements/import')).text.includes('Undo the import of d.xml'));
 });

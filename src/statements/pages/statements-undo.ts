@@ -6,7 +6,7 @@ import { accountNumber } from '../../review/pages/panel.ts';
 import { daysInWords } from '../../review/told.ts';
 import { records } from '../../web/markup/table.ts';
 import type { KeptStatement } from '../kept.ts';
-import { listStatements } from '../line-queries.ts';
+import { listStatements, statementsDecided } from '../line-queries.ts';
 import { isUndone } from '../undo.ts';
 import type { StatementContext } from './context.ts';
 import { STATEMENTS_PATH } from './statement-lists.ts';
@@ -30,6 +30,10 @@ export async function recentImports({
 }: StatementContext): Promise<Html | false> {
   const found = await listStatements(database, undefined, undefined, SHOWN);
   if (found.length === 0) return false;
+  const decided = await statementsDecided(
+    database,
+    found.map(({ id }) => id),
+  );
   const button = ({ id, file }: KeptStatement) =>
     html`<form method="post" action="${address(UNDO_PATH)}">${token}<input type="hidden" name="statement" value="${id}">
 <button class="secondary" aria-label="${say`Undo the import of ${file}`}">${say`Undo`}</button></form>`;
@@ -45,7 +49,7 @@ ${records<KeptStatement>(
     [say`Account`, ({ account }) => accountNumber(account)],
     [say`Days`, ({ first_day, last_day }) => daysInWords(first_day, last_day, say) || '–'],
     [say`Lines`, ({ lines }) => String(lines), 'number'],
-    [say`Undo`, (one) => (isUndone(one) ? say`Undone` : button(one))],
+    [say`Undo`, (one) => (isUndone(one) ? say`Undone` : decided.has(one.id) ? '–' : button(one))],
   ],
   found,
 )}</section>`;

@@ -291,6 +291,24 @@ describe('lines that a reviewer names payments for', () => {
       String(note),
       /^No line is new, .*closing balance is 300\.00 and the known lines make 150\.00 EUR/,
     );
+    const batch = { amount: '30.00', bank: 'SAMEB' };
+    const parts = [{ amount: '10.00' }, { amount: '20.00' }];
+    const news: number[] = [];
+    for (const [day, balances, entry] of [
+      ['2027-03-05', ['300.00', '330.00'], { ...batch, parts }],
+      ['2027-03-06', ['330.00', '360.00'], batch],
+      ['2027-03-07', ['360.00', '390.00'], { ...batch, parts }],
+    ] as const) {
+      const file = camt([{ ...entry, day } as Entry], {
+        number: day,
+        balances: [...balances],
+        day,
+        account: ACCOUNT,
+      });
+      const checked = checkFile(readStatements(file, 'b.xml'), METHODS);
+      news.push((await importFile(service.service.journal, checked, ACT, OPTIONS))![0]!.added);
+    }
+    assert.deepEqual(news, [2, 1, 2], 'a batch is not the one before it either');
   });
 
   test('the lines under /admin carry their proposals', async () => {
