@@ -12,7 +12,13 @@ import { receivedSoFar } from '../../../src/review/review.ts';
 import { bookedBetween } from '../../../src/statements/balance-queries.ts';
 import { checkFile, importFile } from '../../../src/statements/import-file.ts';
 import { findLine, listLines, partsOfLine } from '../../../src/statements/line-queries.ts';
-import { acceptLine, ignoreLine, reopenLine } from '../../../src/statements/matching/line-acts.ts';
+import { approveCertain } from '../../../src/statements/matching/certain-acts.ts';
+import {
+  acceptLine,
+  approveLine,
+  ignoreLine,
+  reopenLine,
+} from '../../../src/statements/matching/line-acts.ts';
 import { acceptParts, reopenParts } from '../../../src/statements/matching/line-parts.ts';
 import { openLines } from '../../../src/statements/matching/open-lines.ts';
 import { ownAccount, readingOptions } from '../../../src/statements/remembered.ts';
@@ -87,8 +93,9 @@ describe('lines that a reviewer names payments for', () => {
     );
   });
 
-  test('a match that is pressed twice answers as done and changes nothing; what another did is refused', async () => {
-    const [one, two, three] = [await pay(21), await pay(22), await pay(23)];
+  test('an act on a line that is pressed twice answers as done and changes nothing; what another did is refused', async () => {
+    const [one, two, three, four] = [await pay(21), await pay(22), await pay(23), await pay(25)];
+    const approved = await bring({ amount: '25.00' });
     const [whole, several] = [await bring({ amount: '21.00' }), await bring({ amount: '50.00' })];
     const pair = { line_id: whole, ...partOf(one) };
     const both = [partOf(two), partOf(three, 2300)];
@@ -96,6 +103,8 @@ describe('lines that a reviewer names payments for', () => {
       (by: Principal, more: object) => commit((work) => acceptLine(work, by, { ...pair, ...more })),
       (by: Principal, more: object) =>
         commit((work) => acceptParts(work, by, several, [both[0]!, { ...both[1]!, ...more }])),
+      (by: Principal, more: object) =>
+        commit((work) => approveLine(work, by, { line_id: approved, ...partOf(four), ...more }, {})),
     ];
     for (const act of acts) {
       await act(ANA, {});
@@ -108,6 +117,18 @@ describe('lines that a reviewer names payments for', () => {
       });
     }
     await assert.rejects(acts[1]!(ANA, { amount_minor: 2200 }), { code: 'invalid_status' });
+    for (const [reopen, line] of [
+      [reopenLine, whole],
+      [reopenParts, several],
+    ] as const) {
+      await commit((work) => reopen(work, ANA, line));
+      const before = await entryCount(service);
+      await commit((work) => reopen(work, ANA, line));
+      assert.equal(await entryCount(service), before);
+    }
+    const certain = { line_id: approved, ...partOf(four) };
+    const again = await commit((work) => approveCertain(work, ANA, [certain], [], {}));
+    assert.deepEqual([again.decisions.map(({ outcome }) => outcome), again.left], [['approved'], []]);
   });
 
   test('what is left over of a line stays open as a line of its own', async () => {
