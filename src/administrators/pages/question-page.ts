@@ -16,8 +16,8 @@ interface QuestionParts {
   query?: Readonly<Record<string, string | undefined>>;
   fields?: Html;
   button: string;
-  /** What the button says besides. */
-  named?: { name: string; value: string };
+  /** The value that the button sends with the form, and a second button that sends another. */
+  named?: { name: string; value: string; other: { value: string; button: string } };
   /** How the button looks. */
   look?: 'primary' | 'danger';
   /** The address that the way back leads to. */
@@ -49,7 +49,10 @@ ${lead}
 <form class="narrow" method="post" action="${address(path, query)}#errors" novalidate>
 ${token}${fields}<p class="actions"><button class="${look}"${
       named && html` name="${named.name}" value="${named.value}"`
-    }>${button}</button> <a class="plain" href="${back}">${say`Back`}</a></p>
+    }>${button}</button>${
+      named &&
+      html` <button class="secondary" name="${named.name}" value="${named.other.value}">${named.other.button}</button>`
+    } <a class="plain" href="${back}">${say`Back`}</a></p>
 </form>`,
   };
 }

@@ -69,7 +69,13 @@ ${pairs([
     fields: html`<input type="hidden" name="version" value="${version}">
 ${fieldsOf(context, payment, filled, faults)}`,
     button: isAlike ? say`It is other money` : say`Record the money`,
-    ...(isAlike && { named: { name: 'as', value: 'besides' } }),
+    ...(isAlike && {
+      named: {
+        name: 'as',
+        value: 'besides',
+        other: { value: 'same', button: say`It is the same money` },
+      },
+    }),
     back: addressOfPayment(context, payment.id, carried),
     faults,
   });
