@@ -6,11 +6,8 @@ import { join } from 'node:path';
 import { createLogger } from '../../src/lib/log.ts';
 import { readConfiguration } from '../../src/operate/config.ts';
 import { type Service, startService } from '../../src/operate/main.ts';
-import { type Harness, KEY, secretsOf, startHarness, writeConfiguration } from '../support/harness.ts';
-import { type LoadClient, loadClient } from '../support/load-client.ts';
+import { type Harness, secretsOf, startHarness, writeConfiguration } from '../support/harness.ts';
 import type { Engine } from '../support/stores.ts';
-
-const CONNECTIONS = 128;
 
 export interface Nodes {
   harness: Harness;
@@ -18,25 +15,6 @@ export interface Nodes {
   /** Where each node listens. */
   origins: string[];
   close(): Promise<void>;
-}
-
-/** Nodes with a client for each. */
-export interface LoadedNodes extends Nodes {
-  clients: LoadClient[];
-}
-
-/** The same as `startNodes`, with connections held open to each. */
-export async function startLoadedNodes(engine: Engine): Promise<LoadedNodes> {
-  const nodes = await startNodes(engine);
-  const clients = nodes.origins.map((origin) => loadClient(origin, KEY, CONNECTIONS));
-  return {
-    ...nodes,
-    clients,
-    async close() {
-      for (const client of clients) client.close();
-      await nodes.close();
-    },
-  };
 }
 
 /**

@@ -11,6 +11,7 @@ import { findKeyByDigest } from '../../src/merchants/queries.ts';
 import type { Row, Value } from '../../src/store/database.ts';
 import { otherNode } from '../administrators/people.ts';
 import { sharedHarness } from '../support/harness.ts';
+import { editOutside } from '../support/outside.ts';
 import { addMerchant } from '../support/store-merchant.ts';
 import { ENGINES } from '../support/stores.ts';
 
@@ -66,6 +67,26 @@ for (const engine of ENGINES)
         assert.equal(directory.find(over.key, harness.clock.now()), undefined);
         assert.ok(directory.find(working.key, harness.clock.now()));
       }
+    });
+
+    test('a key whose row was edited in the store lets nobody in where it was known, and where it is listed.', async () => {
+      const { database } = harness.service;
+      const { key, row, merchant } = await addMerchant(harness);
+      const running = new Directory([]);
+      const [keys, merchants] = directoryListeners(database, running, harness.clock);
+      await keys!.load();
+      await merchants!.load();
+      assert.ok(running.find(key, harness.clock.now()));
+      await editOutside(harness.store, `update api_keys set name = 'Mine' where id = '${row.id}'`);
+      database.refresh();
+      await keys!.hear(await entriesAbout(database, 'key_', 0, await newestEntry(database), 500));
+      const listing = new Directory([], { keepsOver: true });
+      for (const { load } of directoryListeners(database, listing, harness.clock)) await load();
+      assert.equal(listing.keysOf(merchant.id).length, 1);
+      for (const directory of [running, listing])
+        assert.equal(directory.find(key, harness.clock.now()), undefined);
+      await editOutside(harness.store, `update api_keys set name = null where id = '${row.id}'`);
+      database.refresh();
     });
 
     test('a node that reads an older file takes its keys for itself alone.', async () => {
