@@ -177,9 +177,8 @@ for (const engine of ENGINES) {
         headers: { authorization: `Bearer ${KEYS.details}` },
       });
       const text = await answer.text();
-      const { status, status_reason } = await rowOf(id);
-      assert.notEqual(status, 'pending', text);
-      if (answer.status === 409) return;
+      const { status_reason } = await rowOf(id);
+      if (answer.status === 409) return; // also of what is due and not yet swept
       assert.deepEqual([answer.status, status_reason], [200, 'cancelled_by_merchant'], text);
       assert.ok(!cancelled.has(id), `${id} was cancelled twice, seed ${random.seed}`);
       cancelled.add(id);

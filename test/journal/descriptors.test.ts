@@ -23,7 +23,7 @@ if (storage === undefined) {
     const { stdout } = await promisify(execFile)(
       'sh',
       ['-c', 'ulimit -n 256; exec "$0" "$1"', process.execPath, fileURLToPath(import.meta.url)],
-      { env: { ...process.env, NODE_TEST_CONTEXT: undefined, [CHILD]: store.storage }, timeout: 20_000 },
+      { env: { ...process.env, NODE_TEST_CONTEXT: undefined, [CHILD]: store.storage } },
     );
     assert.deepEqual(JSON.parse(stdout), { answers: ['a', 'b'], history: ['test:a', 'test:b'] });
   });

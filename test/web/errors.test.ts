@@ -5,24 +5,17 @@ import { before, describe, test } from 'node:test';
 import pg from 'pg';
 import { DatabaseError, type DatabaseFailure } from '../../src/store/database.ts';
 import { errorSchema } from '../../src/web/errors.ts';
-import { awakeMs } from '../support/awake.ts';
 import { type Answer, KEY, sharedHarness, startHarness } from '../support/harness.ts';
-
-const HEADERS_WITHIN_MS = 12_500;
-const BODY_WITHIN_MS = 17_500;
-const SLOW = 20_000;
 
 interface RawAnswer {
   status: number;
   headers: Map<string, string>;
   body: string;
-  ms: number;
 }
 
 /** Sends pieces, some milliseconds apart, and reads until the server closes or an answer is whole. */
 function raw(port: number, ...pieces: (string | Buffer)[]): Promise<RawAnswer> {
   return new Promise((resolve, reject) => {
-    const begun = awakeMs();
     const socket = connect(port, '127.0.0.1');
     let text = '';
     const done = () => {
@@ -42,7 +35,6 @@ function raw(port: number, ...pieces: (string | Buffer)[]): Promise<RawAnswer> {
         status: Number(first!.split(' ')[1]),
         headers,
         body: text.slice(end + 4),
-        ms: awakeMs() - begun,
       });
       socket.destroy();
     };
@@ -254,23 +246,12 @@ describe('errors', () => {
     }
   });
 
-  test('headers that do not arrive are 408 request_timeout within twelve seconds.', {
-    timeout: SLOW,
-  }, async () => {
-    for (const slow of [slowHeaders, silence]) {
-      const answer = await slow;
-      assertError(answer, 408, 'request_timeout');
-      assert.ok(answer.ms < HEADERS_WITHIN_MS, String(answer.ms));
-    }
+  // Within which time is the campaign `slow-clients`.
+  test('headers and a body that do not arrive are 408 request_timeout.', async () => {
+    for (const slow of [slowHeaders, silence, slowBody]) assertError(await slow, 408, 'request_timeout');
   });
 
-  test('a body that does not arrive is 408 request_timeout.', { timeout: SLOW }, async () => {
-    const answer = await slowBody;
-    assertError(answer, 408, 'request_timeout');
-    assert.ok(answer.ms < BODY_WITHIN_MS, String(answer.ms));
-  });
-
-  test('a store that does not answer is 503 unavailable with Retry-After.', { timeout: SLOW }, async () => {
+  test('a store that does not answer is 503 unavailable with Retry-After.', async () => {
     const answer = await stuck;
     assert.equal(answer.status, 503, answer.text);
     assert.equal(answer.json.error.code, 'unavailable');

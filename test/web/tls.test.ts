@@ -33,7 +33,6 @@ async function handshake(port: number, ...args: string[]): Promise<string | unde
   const target = ['-connect', `127.0.0.1:${port}`, '-servername', 'localhost'];
   const client = spawn('openssl', ['s_client', ...target, ...args], {
     stdio: ['pipe', 'pipe', 'ignore'],
-    timeout: 10_000,
   });
   let told = '';
   client.stdout.on('data', (bytes) => (told += bytes));
