@@ -50,7 +50,7 @@ export const ADMINISTRATORS = table('administrators', {
   version: integer(),
   created_at: integer(),
   updated_at: integer(),
-  /** Which letters they want, as JSON text; null as long as they chose nothing. */
+  /** Which letters they want, and in which language, as JSON text; null as long as that is what all have. */
   letters: textOrNull(),
 });
 export type Administrator = RowOf<typeof ADMINISTRATORS>;
@@ -130,6 +130,13 @@ export const TOKENS = table('administrator_tokens', {
   revoked_at: integerOrNull(),
 });
 export type Token = RowOf<typeof TOKENS>;
+
+/** What is to change so that letters to an administrator come in the language that the console has for them; nothing if they do. */
+export function readsIn({ letters }: Administrator, language: string | undefined): { letters?: string } {
+  const kept = letters === null ? {} : JSON.parse(letters);
+  const isSame = language === undefined || language === (kept.language ?? 'en');
+  return isSame ? {} : { letters: JSON.stringify({ ...kept, language }) };
+}
 
 /** How an administrator is named in the history. */
 export function actorOf(id: string): string {

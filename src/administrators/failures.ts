@@ -52,6 +52,8 @@ export interface SignInClient {
   device: string | undefined;
   /** The cookie of the session it had, unchecked: it ends when another begins. */
   session: string | undefined;
+  /** The console's language for them. */
+  language?: string;
 }
 
 /** Who brings nothing: the caller that may do least. */

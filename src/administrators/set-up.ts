@@ -10,7 +10,14 @@ import { phrase } from '../lib/phrases.ts';
 import { sha256 } from '../lib/secrets.ts';
 import { MINUTE_MS } from '../lib/time.ts';
 import { findNow, type Seen } from '../store/table.ts';
-import { type Administrator, actorOf, PASSKEYS, type Passkey, recordAdministrator } from './administrator.ts';
+import {
+  type Administrator,
+  actorOf,
+  PASSKEYS,
+  type Passkey,
+  readsIn,
+  recordAdministrator,
+} from './administrator.ts';
 import type { NewPasskey } from './passkey.ts';
 import { changeAdministrator, findAdministratorBySetUp, isKnownCredential } from './queries.ts';
 import { endAllSessions, endReplaced, startSession } from './session.ts';
@@ -63,6 +70,8 @@ export interface SetUp {
   factor: { totp: { secret: string; step: number } } | { passkey: NewPasskey; name: string };
   /** `digests` of `newRecoveryCodes`. */
   recoveryDigests: string;
+  /** The console's language for them. */
+  language?: string;
 }
 
 /**
@@ -74,7 +83,7 @@ export async function completeSetUp(
   transaction: Transaction,
   ring: KeyRing,
   secret: string,
-  { password, factor, recoveryDigests }: SetUp,
+  { password, factor, recoveryDigests, language }: SetUp,
   requestId: string | null,
   replaced?: string,
 ): Promise<SignedIn | undefined> {
@@ -89,6 +98,7 @@ export async function completeSetUp(
     recovery_codes: recoveryDigests,
     setup_digest: null,
     setup_expires_at: null,
+    ...readsIn(found, language),
   });
   if (!changed) return undefined;
   const act = { actor: actorOf(found.id), request_id: requestId };

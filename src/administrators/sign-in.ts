@@ -9,6 +9,7 @@ import {
   type Factor,
   PASSKEYS,
   type Passkey,
+  readsIn,
   recordAdministrator,
   type Session,
 } from './administrator.ts';
@@ -182,7 +183,10 @@ export async function complete(
     const until = await throttledUntil({ database: transaction, tally }, email, source, transaction.now);
     if (until !== undefined) return { refused: 'throttled', until, administrator };
     const proof = prove(administrator, passkeys, transaction.now);
-    const changed = await changeAdministrator(transaction, id, administrator.version, proof?.change ?? {});
+    const changed = await changeAdministrator(transaction, id, administrator.version, {
+      ...proof?.change,
+      ...(proof && readsIn(administrator, caller.language)),
+    });
     if (!changed) return undefined;
     if (!proof) {
       recordFailure(transaction, email, 'second_factor', requestId, source);

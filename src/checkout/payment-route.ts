@@ -55,7 +55,9 @@ export class PaymentRoute implements PageRoute<Name> {
       const due = this.#due(payment);
       if (view !== 'code' || payment.status !== 'requires_review') {
         const receipt = await receiptOf(this.#parts.database, payment);
-        return statePage(visit, subject, { due, receipt });
+        const { ring } = this.#parts;
+        const isPayers = ring.isMac('payer', payment.id, visit.asked.payer ?? '');
+        return statePage(visit, subject, { due, receipt, isPayers });
       }
       return (due && codeOf(due.payment, due.instructions ?? null)) ?? missingPayment(visit);
     }

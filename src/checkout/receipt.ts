@@ -1,10 +1,13 @@
 // The receipt of an approved payment: what a bookkeeper needs, and the number by which anyone can check that it was issued here.
+import type { KeyRing } from '../journal/keys/key-ring.ts';
 import { entriesOf, entriesWithAction, findSeal, sealHolding } from '../journal/queries.ts';
 import type { Html } from '../lib/html.ts';
 import { base32Digest } from '../lib/ids.ts';
 import { isSame } from '../lib/secrets.ts';
 import type { Profile } from '../merchants/merchant.ts';
+import { maskName } from '../payments/methods/fields.ts';
 import { isPaymentId, type Payment } from '../payments/payment.ts';
+import { checkoutUrl } from '../payments/present.ts';
 import { findPayment } from '../payments/queries.ts';
 import { isPaymentAsRecorded } from '../payments/record.ts';
 import { arrivalsOf } from '../review/review.ts';
@@ -80,10 +83,25 @@ const asWritten = (text: string): string =>
     .toLowerCase()
     .replace(/[\s\u2010-\u2015_]+/g, '-');
 
-/** What a receipt says beside what every page of a payment does. */
+/**
+ * The address of a receipt for its payer, which stands in their letter alone: there it has their whole name, as books need it. Others who
+ * hold the payment's link see the name masked.
+ */
+export const payersUrl = (ring: KeyRing, checkoutBaseUrl: string, paymentId: string): string =>
+  `${checkoutUrl(checkoutBaseUrl, paymentId)}&payer=${ring.mac('payer', paymentId)}`;
+
+/** The name of who paid, as they typed it, else as the merchant gave it: whole for `token` of the payer's address, else masked. */
+function payerName({ submission, customer }: Payment, isPayers: boolean): string | null {
+  const { payer_name, transfer_name } = JSON.parse(submission ?? '{}');
+  const name = payer_name ?? transfer_name ?? JSON.parse(customer ?? '{}').name ?? null;
+  return name === null || isPayers ? name : maskName(name);
+}
+
+/** What a receipt says beside what every page of a payment does. `isPayers`: to its payer, who has their name whole. */
 export function receiptRows(
   { payment, words, profile }: { payment: Payment; words: Words; profile: Profile },
   { number, approvedAt }: IssuedReceipt,
+  isPayers: boolean,
 ): [Html, Html | string][] {
   const { legal_name, address, tax_id } = profile.particulars ?? {};
   const details = payment.payment_details === null ? {} : JSON.parse(payment.payment_details);
@@ -96,7 +114,7 @@ export function receiptRows(
     [words.html('receipt.paid'), paidOn === undefined ? null : words.day(paidOn)],
     [words.html('fact.decided'), words.moment(approvedAt)],
     [words.html('fact.method'), details.type === undefined ? null : nameOfMethod(words, details)],
-    [words.html('fact.payer_name'), details.payer_name ?? details.transfer_name ?? null],
+    [words.html('fact.payer_name'), payerName(payment, isPayers)],
     [words.html('receipt.reference'), details.transfer_reference ?? null],
   ];
   return rows.filter((row): row is [Html, Html | string] => row[1] !== null);

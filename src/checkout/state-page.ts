@@ -81,12 +81,12 @@ const isAnnounced = (way: Way): way is Announced => way in ANNOUNCED;
 
 /**
  * The page of a payment whose status is not `pending`, and its HTTP status. `due`: what is still to be paid under review; `receipt`: of an
- * approved one.
+ * approved one; `isPayers`: opened from the payer's own letter.
  */
 export function statePage(
   visit: CheckoutVisit,
   subject: PaymentSubject,
-  { due, receipt }: { due: Due | undefined; receipt: IssuedReceipt | undefined },
+  { due, receipt, isPayers }: { due: Due | undefined; receipt: IssuedReceipt | undefined; isPayers: boolean },
 ): { status: number; text: string } {
   const { payment, words, amount } = subject;
   const merchant = payment.merchant_name;
@@ -124,7 +124,7 @@ export function statePage(
 <div class="leaf"><i class="holes"></i>
 ${due?.instructions && repeated(visit, ofDue(subject, due), due.instructions)}
 ${nextPart(visit, subject, state, announced)}
-${particulars(subject, details, receipt)}
+${particulars(subject, details, receipt && receiptRows(subject, receipt, isPayers))}
 ${receipt && aboutReceipt(visit, subject, receipt)}
 ${mayTakeBack && html`<div class="exits">${mayTakeBack}</div>\n`}${trialButtons(visit, subject)}
 ${paperAddress(visit, payment)}
@@ -192,11 +192,11 @@ function momentsOf(
 function particulars(
   subject: PaymentSubject,
   details: Details | null,
-  receipt: IssuedReceipt | undefined,
+  receipt: readonly TermPair[] | undefined,
 ): Html | null {
   const { words } = subject;
   const rows: TermPair[] = [
-    ...(receipt ? [...receiptRows(subject, receipt), ...numbersOf(subject).slice(1)] : []),
+    ...(receipt ? [...receipt, ...numbersOf(subject).slice(1)] : []),
     [words.html('fact.card'), details?.card ? words.html('fact.card.value', details.card) : null],
     [words.html('fact.payer_name'), receipt ? null : (details?.payer_name ?? null)],
     [words.html('fact.payer_email'), details?.payer_email ?? null],

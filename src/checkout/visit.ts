@@ -4,7 +4,7 @@ import { isPaymentId } from '../payments/payment.ts';
 import { Languages } from '../web/markup/languages.ts';
 import type { PageSite, PageVisit } from '../web/pages/visit.ts';
 
-export type Name = 'payment_id' | 'method' | 'view' | 'edit' | 'typed' | 'from' | 'number';
+export type Name = 'payment_id' | 'method' | 'view' | 'edit' | 'typed' | 'from' | 'number' | 'payer';
 export type CheckoutVisit = PageVisit<Name>;
 
 /** `baseUrl`: without a slash at its end. */
@@ -14,6 +14,7 @@ export function checkoutSite(baseUrl: string, timeZone: string): PageSite<Name> 
     baseUrl,
     parameters: {
       payment_id: { isKept: true, accepts: isPaymentId },
+      payer: { isKept: true },
       lang: { isKept: true },
       method: {},
       view: {},

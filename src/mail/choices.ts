@@ -8,6 +8,7 @@ import type { Directory } from '../merchants/directory.ts';
 import type { Profile } from '../merchants/merchant.ts';
 import type { Payment } from '../payments/payment.ts';
 import type { LetterKind } from './letter.ts';
+import { UNREACHABLE } from './message.ts';
 
 /** Whether a merchant wants a letter, to its customers or to itself. Reminders are asked for by `remind_days`. */
 export const wants = ({ particulars }: Profile, kind: LetterKind): boolean =>
@@ -18,6 +19,8 @@ export interface LetterRules {
   directory: Pick<Directory, 'profile' | 'isSuspended' | 'confirmedEmail'>;
   /** Whether letters about test payments go to their customers, as in development. */
   writesOfTests: boolean;
+  /** Whether a letter to this address leaves at all. */
+  takes(address: string): boolean;
 }
 
 /** Why a letter about a payment does not leave to a customer's address; undefined if it does. */
@@ -31,6 +34,7 @@ export function whyNot(
   if (!wants(directory.profile(merchant_id), kind))
     return phrase('The merchant has such letters switched off');
   if (directory.isSuspended(merchant_id)) return phrase('The merchant is suspended');
+  if (!rules.takes(to)) return UNREACHABLE;
   return mayTell(rules, merchant_id, mode, to) ? undefined : UNCONFIRMED;
 }
 
@@ -39,7 +43,7 @@ export function whyNot(
  * then. So that they cannot write to strangers, test mode is told to the address that the operator confirmed alone.
  */
 export const mayTell = (
-  { directory, writesOfTests }: LetterRules,
+  { directory, writesOfTests }: Pick<LetterRules, 'directory' | 'writesOfTests'>,
   merchantId: string,
   mode: string,
   to: string,
@@ -59,6 +63,8 @@ const administratorChoices = z.object({
   least: z.int().min(1).max(10_000).default(1),
   /** Whether alerts about the installation come. */
   alerts: z.boolean().default(true),
+  /** The console's language when they last signed in, or made these choices. */
+  language: z.string().default('en'),
 });
 type AdministratorChoices = z.output<typeof administratorChoices>;
 

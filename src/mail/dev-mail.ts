@@ -1,6 +1,6 @@
 // Where letters lie in development as long as no mail server is set: in memory, for /dev/mail, with a line in the log.
 import type { Logger } from '../lib/log.ts';
-import type { AttemptAnswer, MailTransport, Message } from './message.ts';
+import { type AttemptAnswer, isSendable, type MailTransport, type Message } from './message.ts';
 
 const KEPT = 50;
 export const DEV_MAIL_PATH = '/dev/mail';
@@ -19,6 +19,10 @@ export class DevMail implements MailTransport {
   /** The newest first. */
   get kept(): readonly Message[] {
     return this.#kept;
+  }
+
+  takes(address: string): boolean {
+    return isSendable(address);
   }
 
   async send(message: Message): Promise<AttemptAnswer> {

@@ -1,4 +1,5 @@
 // A letter as it leaves, what carries it, and what an attempt comes to.
+import { phrase } from '../lib/phrases.ts';
 import { harmlessText, isEmailAddress, textFault } from '../lib/text.ts';
 import { SECOND_MS } from '../lib/time.ts';
 import type { Picture } from '../merchants/particulars.ts';
@@ -42,13 +43,24 @@ export interface SendOptions {
 }
 
 export interface MailTransport {
+  /** Whether a letter to this address leaves at all. */
+  takes(address: string): boolean;
   /** Sends a letter once. Throws nothing. */
   send(message: Message, options?: SendOptions): Promise<AttemptAnswer>;
 }
 
+/** Why a letter to an address that is not taken does not leave. */
+export const UNREACHABLE = phrase('The address cannot be written to');
+
 /** Whether the library is handed an address. Nothing but a plain address is: no list, group, name or route. */
 export const isSendable = (address: string): boolean =>
   isEmailAddress(address) && textFault(address, 254) === undefined;
+
+/** Names that no mail server on the internet has: those without a dot, and those kept for tests and examples (RFC 2606, RFC 6761). */
+const RESERVED = /@(?:[^.]+|(?:.*\.)?(?:localhost|invalid|test|example|example\.(?:com|net|org)))$/i;
+
+/** Whether an address is of a name that no mail server on the internet has. */
+export const isReserved = (address: string): boolean => RESERVED.test(address);
 
 /** Text of other people as a header takes it: on one line, without what turns its direction, at most 200 characters. */
 export const headerText = (text: string): string =>

@@ -3,15 +3,18 @@ import { format } from 'node:util';
 import type { SendMailOptions } from 'nodemailer';
 import { harmlessText } from '../lib/text.ts';
 import { SECOND_MS } from '../lib/time.ts';
+import { isLoopbackHost } from '../lib/web-address.ts';
 import { LOGO_ID } from './letters/markup.ts';
 import {
   ATTEMPT_MS,
   type AttemptAnswer,
   headerText,
+  isReserved,
   isSendable,
   type MailTransport,
   type Message,
   type SendOptions,
+  UNREACHABLE,
 } from './message.ts';
 
 /** How a mail server is reached. */
@@ -60,15 +63,22 @@ interface SmtpError extends Error {
 export class SmtpTransport implements MailTransport {
   readonly #server: MailServer;
   readonly #attemptMs: number;
+  readonly #isHere: boolean;
 
   /** An attempt that takes longer than `attemptMs` loses its connection, so that its letter cannot leave later. */
   constructor(server: MailServer, attemptMs = ATTEMPT_MS) {
     this.#server = server;
     this.#attemptMs = attemptMs;
+    this.#isHere = server.host === '::1' || isLoopbackHost(server.host);
+  }
+
+  /** A server on this machine may know names of its own. Any other would have such a letter come back, which counts against the sender. */
+  takes(address: string): boolean {
+    return isSendable(address) && (this.#isHere || !isReserved(address));
   }
 
   async send(message: Message, { trace, signal: ended }: SendOptions = {}): Promise<AttemptAnswer> {
-    if (!isSendable(message.to)) return { is: 'failed', words: 'The address cannot be written to' };
+    if (!this.takes(message.to)) return { is: 'failed', words: UNREACHABLE };
     const connection = await this.#connection(trace);
     const tooLong = AbortSignal.timeout(this.#attemptMs);
     const signal = ended ? AbortSignal.any([tooLong, ended]) : tooLong;

@@ -2,7 +2,7 @@
 
 import { crc32 } from 'node:zlib';
 import { z } from 'zod';
-import { textFault } from '../lib/text.ts';
+import { languageTag, textFault } from '../lib/text.ts';
 
 const text = (maximum: number, multiline = false) =>
   z
@@ -37,6 +37,12 @@ export const particularsShape = {
     .optional()
     .describe('Letters that are not sent, to its customers or to itself ([which](mail.md)).')
     .meta({ check: 'names of letters' }),
+  language: z
+    .string()
+    .refine((text) => languageTag(text) !== undefined, 'must be a language tag')
+    .optional()
+    .describe('The language of letters to the merchant, such as `de`: one of the console, else English.')
+    .meta({ check: 'a language tag (BCP 47)' }),
   remind_days: z
     .int()
     .min(1)

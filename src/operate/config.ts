@@ -216,11 +216,11 @@ function merchantsOf(settings: Settings, fail: Fail, beside: (path: string) => s
 }
 
 function particularsOf(
-  { legal_name, address, tax_id, logo, letters_off, remind_days }: Settings['merchants'][number],
+  { legal_name, address, tax_id, logo, language, letters_off, remind_days }: Settings['merchants'][number],
   beside: (path: string) => string,
   fail: (problem: string) => ConfigurationError,
 ): Particulars {
-  const said = { legal_name, address, tax_id, letters_off, remind_days };
+  const said = { legal_name, address, tax_id, language, letters_off, remind_days };
   if (logo === undefined) return said;
   try {
     return { ...said, logo: logoFrom(readFileSync(beside(logo))) };

@@ -83,9 +83,12 @@ const removerOf = ({ journal, clock, log }: MailBase) =>
 /** Begins to send letters, unless mail is off. Throws as `mailOf` does. */
 export function startMail(base: MailBase): Mail {
   const { configuration, directory, figures, places, clock, woken, undo, log } = base;
-  const rules = { directory, writesOfTests: configuration.environment === 'development' };
-  const mail = { ...mailOf(configuration, places, log), countLink: linkCounter(clock, rules) };
-  const { transport, from } = mail;
+  const left = mailOf(configuration, places, log);
+  const { transport, from } = left;
+  const writesOfTests = configuration.environment === 'development';
+  const takes = (address: string) => transport?.takes(address) ?? false;
+  const rules = { directory, writesOfTests, takes };
+  const mail = { ...left, countLink: linkCounter(clock, rules) };
   if (!transport) {
     const removing = new Rounds(removerOf(base), HOUR_MS);
     removing.start();

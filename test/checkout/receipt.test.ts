@@ -1,7 +1,7 @@
 // The receipt for books, and /verify, where anyone checks its number and learns nothing of numbers that were never issued.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { paymentWithReceipt } from '../../src/checkout/receipt.ts';
+import { payersUrl, paymentWithReceipt } from '../../src/checkout/receipt.ts';
 import { MINUTE_MS } from '../../src/lib/time.ts';
 import { open } from '../support/customer.ts';
 import { type Harness, sharedHarness, startHarness } from '../support/harness.ts';
@@ -30,6 +30,20 @@ test('the approved page has the number of its receipt, and /verify says what was
     assert.ok(text.includes('Development Shop') && text.includes('€49.90'));
     for (const secret of ['Lovelace', 'ada@', 'Two loaves', 'pay_'])
       assert.ok(!text.includes(secret), secret);
+  }
+});
+
+test('the payer has their whole name on the receipt that their letter leads to, and others with the link see it masked', async () => {
+  const { id } = await approved(harness);
+  const other = await approved(harness);
+  const { ring, checkoutBaseUrl } = harness.service;
+  const token = (of: string) => new URL(payersUrl(ring, checkoutBaseUrl, of)).searchParams.get('payer')!;
+  const own = token(id);
+  assert.match((await open(harness, id, { payer: own, lang: 'de' })).body, /Ada Lovelace/);
+  for (const payer of ['', `${own.slice(0, -1)}_`, token(other.id)]) {
+    const { body } = await open(harness, id, { payer });
+    assert.match(body, /A••• L•••/);
+    assert.doesNotMatch(body, /Lovelace/);
   }
 });
 

@@ -1,13 +1,13 @@
 // Mail in the console and on the command line: what became of each letter, a trial with the server's own words, and sending again.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { HOUR_MS } from '../../src/lib/time.ts';
+import { HOUR_MS, MINUTE_MS } from '../../src/lib/time.ts';
 import { listLetters } from '../../src/mail/queries.ts';
 import type { Subject } from '../../src/operate/checks/check.ts';
 import { CHECKS } from '../../src/operate/checks/checks.ts';
 import { readConfiguration } from '../../src/operate/config.ts';
 import { COMMAND, run, start } from '../support/command.ts';
-import { type Client, MANY_SIGN_INS, signIn } from '../support/console.ts';
+import { type Client, MANY_SIGN_INS, newClient, signIn, signInAs } from '../support/console.ts';
 import { type Harness, startHarness, writeConfiguration } from '../support/harness.ts';
 import { startMailServer } from '../support/mail-server.ts';
 import { eventually } from '../support/waiting.ts';
@@ -74,10 +74,20 @@ test('which letters an administrator gets is theirs to choose', async () => {
   assert.equal(faulty.status, 422);
   const choices = { digest: 'hour', hour: '7', least: '3', alerts: 'off' };
   assert.match((await client.send(await client.get('/account/letters'), choices)).body, /Saved/);
-  const rows = await harness.service.database.query<{ letters: string }>(
-    'select letters from administrators where letters is not null',
-  );
-  assert.deepEqual(JSON.parse(rows[0]!.letters), { digest: 'hour', hour: 7, least: 3, alerts: false });
+  const kept = async () => {
+    const [row] = await harness.service.database.query<{ letters: string }>(
+      'select letters from administrators where letters is not null',
+    );
+    return JSON.parse(row!.letters);
+  };
+  const chosen = { digest: 'hour', hour: 7, least: 3, alerts: false };
+  assert.deepEqual(await kept(), { ...chosen, language: 'en' });
+  const german = newClient(harness);
+  await client.get('/account?lang=de');
+  for (const [name, value] of client.cookies) if (/language/.test(name)) german.cookies.set(name, value);
+  harness.clock.advance(MINUTE_MS);
+  await signInAs(harness, client.account, german, 'Ihr Konto');
+  assert.deepEqual(await kept(), { ...chosen, language: 'de' }, 'the language of the last sign-in');
   await harness.stop();
   await harness.start();
   const { forms } = await client.get('/account/letters');

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { ParsedMail } from 'mailparser';
 import type { Page } from 'playwright-core';
-import { receiptOf } from '../../src/checkout/receipt.ts';
+import { phrasebook, tongueOf } from '../../src/administrators/pages/visit.ts';
+import { payersUrl, receiptOf } from '../../src/checkout/receipt.ts';
 import { qrPicture } from '../../src/lib/qr-code.ts';
 import { CUSTOMER_LETTERS, type CustomerLetter } from '../../src/mail/letter.ts';
 import { customerLetter } from '../../src/mail/letters/customer.ts';
@@ -61,11 +62,11 @@ async function paymentFor(on: Harness, kind: CustomerLetter) {
 /** What writes the letter of a kind about a payment in a language. */
 async function writerOf({ service }: Harness, kind: CustomerLetter, payment: Payment) {
   const receipt = await receiptOf(service.database, payment);
-  const { offer, checkoutBaseUrl, directory } = service;
+  const { offer, ring, checkoutBaseUrl, directory } = service;
   const profile = { ...directory.profile(payment.merchant_id), particulars: PARTICULARS };
   return (tag: string) => {
     const words = Languages.in('Europe/Berlin').choose(tag);
-    return customerLetter(kind, { payment, profile, words, offer, checkoutBaseUrl, receipt });
+    return customerLetter(kind, { payment, profile, words, offer, ring, checkoutBaseUrl, receipt });
   };
 }
 
@@ -81,16 +82,20 @@ async function toCustomers(on: Harness) {
   return letters;
 }
 
-const told = {
-  money: (minor: number, currency: string) => `${currency} ${minor / 100}`,
-  moment: () => '26 Nov 2026, 12:00',
-  consoleUrl: 'https://pay.example/console',
-};
-async function toStaff(on: Harness): Promise<{ kind: string; content: LetterContent }[]> {
+/** The letters to merchants and administrators, in each language of the console. */
+async function toStaff(on: Harness): Promise<{ kind: string; tag: string; content: LetterContent }[]> {
   const payment = await paymentFor(on, 'details_received');
+  return phrasebook.tags.flatMap((tag) => {
+    const tongue = tongueOf(phrasebook.choose(tag), 'Europe/Berlin');
+    const told = { ...tongue, consoleUrl: 'https://pay.example/console' };
+    return ofStaff(payment, told).map((one) => ({ ...one, tag }));
+  });
+}
+
+function ofStaff(payment: Payment, told: staff.Told): { kind: string; content: LetterContent }[] {
   const sum = { currency: 'EUR', mode: 'live', count: 2, amount_minor: 9980 } as const;
   const queue = { count: 2, oldest: 0, sums: [sum] };
-  const key = { id: 'key_1', mode: 'live', name: 'Cash desk', created_at: 0 };
+  const key = { id: 'key_1', mode: 'live', name: 'Cash desk', created_at: 0 } as const;
   const endpoint = { id: 'whe_1', url: 'https://shop.example/hooks', mode: 'live' };
   return [
     { kind: 'needs_attention', content: staff.paymentLetter('needs_attention', payment, told) },
@@ -100,7 +105,7 @@ async function toStaff(on: Harness): Promise<{ kind: string; content: LetterCont
     { kind: 'queue_digest', content: staff.digestLetter(queue as never, told) },
     { kind: 'history_broken', content: staff.alertLetter('history_broken', told) },
     { kind: 'backup_old', content: staff.alertLetter('backup_old', told) },
-    { kind: 'trial', content: staff.trialLetter() },
+    { kind: 'trial', content: staff.trialLetter(told) },
   ];
 }
 
@@ -118,21 +123,29 @@ describe('each letter', () => {
         assertSameWords(letter);
         soundMarkup(letter.html as string, direction, name);
         if (tag === 'en') continue;
-        // What the merchant wrote stays as it is.
-        const sentences = english.text!.split('\n').filter((line) => /^[^>].* .*[.!?]$/.test(line));
-        const same = sentences.filter((line) => letter.text!.includes(line));
-        assert.deepEqual(same, [], name);
-        assert.notEqual(letter.subject, english.subject, name);
+        differsFrom(english, letter, name);
       }
     }
-    for (const { kind, content } of await toStaff(harness)) {
+    const letters = await toStaff(harness);
+    for (const { kind, tag, content } of letters) {
       const letter = parsed(content);
-      assert.ok(Buffer.byteLength(letter.html as string) <= BYTES_MAXIMUM, kind);
+      const name = `${kind} in ${tag}`;
+      assert.ok(Buffer.byteLength(letter.html as string) <= BYTES_MAXIMUM, name);
       assertSameWords(letter);
-      soundMarkup(letter.html as string, 'ltr', kind);
+      soundMarkup(letter.html as string, content.language.direction, name);
+      const english = letters.find((one) => one.kind === kind && one.tag === 'en')!;
+      if (tag !== 'en') differsFrom(parsed(english.content), letter, name);
     }
   });
 });
+
+/** Fails where a letter says a sentence, or its subject, in English. What the merchant wrote stays as it is. */
+function differsFrom(english: ParsedMail, letter: ParsedMail, name: string): void {
+  const sentences = english.text!.split('\n').filter((line) => /^[^>].* .*[.!?]$/.test(line));
+  const same = sentences.filter((line) => letter.text!.includes(line));
+  assert.deepEqual(same, [], name);
+  assert.notEqual(letter.subject, english.subject, name);
+}
 
 test('a letter about a part of the money says what is still due, and how to pay that', async () => {
   const id = await recorded(harness, 20_00, 'transfer');
@@ -144,13 +157,16 @@ test('a letter about a part of the money says what is still due, and how to pay 
     assert.match(text!, wanted);
 });
 
-test('the letter of a receipt says where anyone checks its number', async () => {
+test('the letter of a receipt says where anyone checks its number, and names its payer', async () => {
   const payment = await paymentFor(harness, 'receipt');
   const { number } = (await receiptOf(harness.service.database, payment))!;
   const { html, text } = parsed((await writerOf(harness, 'receipt', payment))('en'));
   const url = `${harness.service.checkoutBaseUrl}/verify`;
   assert.ok(text!.includes(`by its number: ${url}`));
   assert.ok((html as string).includes(`href="${url}?number=${number}"`));
+  const { ring, checkoutBaseUrl } = harness.service;
+  assert.ok(text!.includes(` ${payersUrl(ring, checkoutBaseUrl, payment.id)}\n`));
+  assert.match(text!, /^Name: Ada Lovelace$/m);
 });
 
 test('no text of other people becomes a link, and amounts and numbers of orders are copied as they are', () => {
@@ -192,7 +208,7 @@ describe('seen in a browser', () => {
     for (const { kind, write } of await toCustomers(harness))
       for (const tag of isWhole ? ['en', 'de', 'ar', 'ja'] : ['ar'])
         await look(`${kind} in ${tag}`, write(tag));
-    for (const { kind, content } of await toStaff(harness)) await look(kind, content);
+    for (const { kind, tag, content } of await toStaff(harness)) await look(`${kind} in ${tag}`, content);
     await context.close();
     assert.deepEqual(faults, []);
   });

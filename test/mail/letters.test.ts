@@ -107,6 +107,40 @@ test('no crafted address reaches the library, and the attempt fails without a co
   assert.equal(server.connections, 0);
 });
 
+test('names that no mail server on the internet has are left to a server on this machine', async () => {
+  const takers = ['127.0.0.1', 'localhost', 'smtp.relay.net', 'mail'].map(
+    (host) => new SmtpTransport({ ...SERVER, host, port: 25 }),
+  );
+  const taking = (name: string) => takers.map((one) => one.takes(`ada@${name}`));
+  for (const name of [
+    'localhost',
+    'mail',
+    'a.localhost',
+    'x.test',
+    'a.b.invalid',
+    'corner.EXAMPLE',
+    'example.com',
+  ])
+    assert.deepEqual(taking(name), [true, true, false, false], name);
+  for (const name of ['my-example.com', 'example.com.br', 'test.de', 'localhost.shop'])
+    assert.deepEqual(taking(name), [true, true, true, true], name);
+  const { is } = await takers[2]!.send({ ...forgedMessage('', 0), to: 'admin@localhost' });
+  assert.equal(is, 'failed', 'without a connection');
+});
+
+test('a link to an address that no server takes is not said to be on its way', async () => {
+  const configuration = 'mail:\n  host: smtp.relay.invalid\n  from: pay@shop.example\n';
+  await using harness = await startHarness('sqlite', { configuration });
+  const { id } = await harness.create(CUSTOMER);
+  assert.equal((await post(harness, `/v1/payments/${id}/send_link`)).json.error.code, 'conflict');
+  await post(harness, `/v1/payments/${id}/cancel`);
+  await eventually(async () => (await lettersOf(harness))[0]?.answer === 'The address cannot be written to');
+  assert.deepEqual(
+    (await lettersOf(harness)).map(({ kind, status }) => [kind, status]),
+    [['cancelled', 'withdrawn']],
+  );
+});
+
 test('a report of a letter that came back is read line by line, however long it is', () => {
   const report = (...lines: string[]) =>
     bounceOf(

@@ -173,7 +173,12 @@ describe('letters to administrators', () => {
       await addPerson(harness, 'administrator'),
     ];
     await harness.service.journal.commit((of) =>
-      keepChoices(of, off.id, { digest: 'day', hour: 8, least: 1, alerts: false }, 'req_choices'),
+      keepChoices(
+        of,
+        off.id,
+        { digest: 'day', hour: 8, least: 1, alerts: false, language: 'en' },
+        'req_choices',
+      ),
     );
     const moved = await addPerson(harness, 'administrator');
     await editOutside(
@@ -210,7 +215,12 @@ describe('letters to administrators', () => {
     const auditor = await addPerson(harness, 'auditor');
     const many = await addPerson(harness, 'reviewer');
     await harness.service.journal.commit((of) =>
-      keepChoices(of, many.id, { digest: 'hour', hour: 8, least: 3, alerts: true }, 'req_choices'),
+      keepChoices(
+        of,
+        many.id,
+        { digest: 'hour', hour: 8, least: 3, alerts: true, language: 'de' },
+        'req_choices',
+      ),
     );
     await waiting(harness, 2);
     for (let looks = 0; looks < 3; looks++) {
@@ -259,7 +269,8 @@ describe('letters to administrators', () => {
       await settled(harness, server);
     }
     assert.equal(lettersTo(server, reviewer.email).length, 1, 'none after it was ended');
-    assert.equal(lettersTo(server, many.email).length, 3, 'each hour, from three on');
+    const german = lettersTo(server, many.email).map(({ letter }) => letter.subject);
+    assert.deepEqual(german, Array(3).fill('3 Zahlungen zu prüfen'), 'each hour, from three on');
     await harness.verify();
   });
 

@@ -153,11 +153,12 @@ export async function signInAs(
   harness: Harness,
   account: Account,
   client = newClient(harness),
+  heading = 'Your account',
 ): Promise<{ client: Client; page: ConsolePage }> {
   const form = await client.get('/sign-in?next=/account');
   const { email, password } = account;
   const page = await client.send(form, { email, password, code: codeOf(harness, account) });
-  assert.equal(page.h1, 'Your account', page.body);
+  assert.equal(page.h1, heading, page.body);
   return { client, page };
 }
 

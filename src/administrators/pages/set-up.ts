@@ -75,7 +75,7 @@ export async function takeSetUp(visit: Visit, form: URLSearchParams): Promise<Fa
   if (weak) return wrong({ password: ofPassword(weak) });
   const password = await hashPassword(form.get('password')!, turn, place.passwordCost);
   const { codes, digests } = newRecoveryCodes();
-  const setUp = { password, factor: chosen.factor, recoveryDigests: digests };
+  const setUp = { password, factor: chosen.factor, recoveryDigests: digests, language: say.tag };
   const replaced = readCookieOf(request.headers.cookie, 'session', baseUrl);
   try {
     const done = await journal.commit(

@@ -13,12 +13,13 @@ import { type CarriedDraft, unpackDraft } from './sign-in-page.ts';
 import { type ConsolePlace, seeOther, type Visit } from './visit.ts';
 
 /** What this browser brings along. */
-export function callerOf({ request, place }: Visit): SignInClient {
+export function callerOf({ request, place, tongue }: Visit): SignInClient {
   const { cookie } = request.headers;
   return {
     network: site(request.ip),
     device: readCookieOf(cookie, 'device', place.baseUrl),
     session: readCookieOf(cookie, 'session', place.baseUrl),
+    language: tongue.language.tag,
   };
 }
 

@@ -38,9 +38,10 @@ export interface ConsolePlace extends ConsoleParts {
 }
 
 /** The console's texts: English, and the languages of the files in the folder. */
-const phrasebook = new Phrasebook(new URL('phrases/', import.meta.url));
+export const phrasebook = new Phrasebook(new URL('phrases/', import.meta.url));
 
-interface Tongue {
+/** A language of the console, with how it writes money and moments. */
+export interface Tongue {
   language: Language;
   say: Say;
   money(minor: number, currency: string): string;
@@ -49,7 +50,8 @@ interface Tongue {
 
 const tongues = new Map<string, Tongue>();
 
-function tongueOf(say: Say, timeZone: string): Tongue {
+/** The language that `say` speaks. */
+export function tongueOf(say: Say, timeZone: string): Tongue {
   const name = `${say.tag} ${timeZone}`;
   let tongue = tongues.get(name);
   if (!tongue) {

@@ -13,7 +13,7 @@ export interface Cell {
 }
 
 /** What a MAC is for. Each has keys of its own, so that no MAC passes for another. */
-type Purpose = 'device' | 'session seen' | 'passkey challenge' | 'checkout form' | 'unsubscribe';
+type Purpose = 'device' | 'session seen' | 'passkey challenge' | 'checkout form' | 'unsubscribe' | 'payer';
 
 /** What a store says of its keys. */
 export interface KeyOrders {

@@ -1,10 +1,10 @@
 // Composes a letter when it is to leave: reads what it is about as that is now, and says why it does not leave if it is true no more.
 import { ADMINISTRATORS } from '../../administrators/administrator.ts';
+import { phrasebook, tongueOf } from '../../administrators/pages/visit.ts';
 import { findAdministrator } from '../../administrators/queries.ts';
 import { receiptOf } from '../../checkout/receipt.ts';
 import type { KeyRing } from '../../journal/keys/key-ring.ts';
 import { readRecorded } from '../../journal/record-row.ts';
-import { momentsIn } from '../../lib/moments.ts';
 import { phrase } from '../../lib/phrases.ts';
 import { isEmailAddress } from '../../lib/text.ts';
 import type { Clock } from '../../lib/time.ts';
@@ -19,7 +19,7 @@ import type { QueueCount } from '../../review/queries.ts';
 import type { Database } from '../../store/database.ts';
 import { Languages } from '../../web/markup/languages.ts';
 import { findEndpoint, findQueue } from '../../webhooks/queries.ts';
-import { choicesOf, mayTell, UNCONFIRMED, wants, whyNot } from '../choices.ts';
+import { choicesOf, type LetterRules, mayTell, UNCONFIRMED, wants, whyNot } from '../choices.ts';
 import {
   type CustomerLetter,
   isCustomerLetter,
@@ -27,14 +27,22 @@ import {
   type Letter,
   type MerchantLetter,
 } from '../letter.ts';
-import { isSendable, type Message } from '../message.ts';
+import { type Message, UNREACHABLE } from '../message.ts';
 import { unsubscribeUrl } from '../unsubscribe.ts';
 import type { Composed } from '../worker.ts';
 import { customerLetter, overtaken } from './customer.ts';
 import { type LetterContent, letterHtml, letterText } from './markup.ts';
-import { alertLetter, digestLetter, endpointLetter, keyLetter, PRODUCT, paymentLetter } from './staff.ts';
+import {
+  alertLetter,
+  digestLetter,
+  endpointLetter,
+  keyLetter,
+  PRODUCT,
+  paymentLetter,
+  type Told,
+} from './staff.ts';
 
-interface ComposeParts {
+interface ComposeParts extends LetterRules {
   database: Database;
   clock: Clock;
   directory: Directory;
@@ -45,8 +53,6 @@ interface ComposeParts {
   from: string;
   checkoutBaseUrl: string;
   consoleBaseUrl: string;
-  /** Whether letters about test payments go to their customers, as in development. */
-  writesOfTests: boolean;
   queue(): Promise<QueueCount>;
 }
 
@@ -70,9 +76,7 @@ export const composer =
         ? await toMerchant(parts, letter, kind)
         : await toAdministrator(parts, letter);
     if ('withdrawn' in addressed) return addressed;
-    return isSendable(addressed.to)
-      ? messageOf(letter, parts, addressed)
-      : { withdrawn: phrase('The address cannot be written to') };
+    return parts.takes(addressed.to) ? messageOf(letter, parts, addressed) : { withdrawn: UNREACHABLE };
   };
 
 export function messageOf(
@@ -100,7 +104,7 @@ async function paymentOf({ database, clock }: ComposeParts, { about }: Letter): 
 const UNTOLD = { withdrawn: phrase('The payment was changed outside the service') };
 
 async function toCustomer(parts: ComposeParts, letter: Letter, kind: CustomerLetter): Promise<Addressing> {
-  const { database, directory, offer, timeZone, checkoutBaseUrl } = parts;
+  const { database, directory, offer, ring, timeZone, checkoutBaseUrl } = parts;
   const payment = await paymentOf(parts, letter);
   if (!payment) return UNTOLD;
   const { merchant_id, merchant_name, locale } = payment;
@@ -113,7 +117,7 @@ async function toCustomer(parts: ComposeParts, letter: Letter, kind: CustomerLet
   if (untold !== undefined) return { withdrawn: untold };
   const words = Languages.in(timeZone).choose(locale, languageOf(payment));
   const receipt = kind === 'receipt' ? await receiptOf(database, payment) : undefined;
-  const content = customerLetter(kind, { payment, profile, words, offer, checkoutBaseUrl, receipt });
+  const content = customerLetter(kind, { payment, profile, words, offer, ring, checkoutBaseUrl, receipt });
   const replyTo = profile.support !== null && isEmailAddress(profile.support) ? profile.support : null;
   return { to, name: merchant_name, replyTo, content };
 }
@@ -124,9 +128,9 @@ const unconfirmed = { withdrawn: UNCONFIRMED };
 const languageOf = ({ submission }: Payment) =>
   (JSON.parse(submission ?? '{}') as { language?: string }).language;
 
-const told = ({ timeZone, consoleBaseUrl }: ComposeParts) => ({
-  money: (minor: number, currency: string) => Languages.in(timeZone).choose('en').money(minor, currency),
-  moment: (ms: number) => momentsIn(timeZone).moment(ms),
+/** What letters to people of the console are written with, in the language that they read, else in English. */
+const toldIn = ({ timeZone, consoleBaseUrl }: ComposeParts, language: string | undefined): Told => ({
+  ...tongueOf(phrasebook.choose(language), timeZone),
   consoleUrl: `${consoleBaseUrl}/console`,
 });
 
@@ -137,25 +141,26 @@ async function toMerchant(parts: ComposeParts, letter: Letter, kind: MerchantLet
   if (!merchant || !profile.email) return { withdrawn: phrase('The merchant has no email address') };
   if (!wants(profile, kind)) return { withdrawn: phrase('The merchant has such letters switched off') };
   const to = { to: profile.email, name: PRODUCT };
+  const told = toldIn(parts, profile.particulars?.language);
   if (kind === 'key_made') {
     const key = await findKey(database, letter.about);
     if (!key) return { withdrawn: phrase('The key does not exist any more') };
     if (!mayTell(parts, letter.merchant_id!, key.mode, profile.email)) return unconfirmed;
-    return { ...to, content: keyLetter(merchant.name, key, told(parts)) };
+    return { ...to, content: keyLetter(merchant.name, key, told) };
   }
   if (kind === 'webhook_failing') {
     const endpoint = await findEndpoint(database, letter.about);
     const since = (await findQueue(database, letter.about))?.failing_since ?? null;
     if (!endpoint || since === null) return { withdrawn: phrase('The endpoint answers again') };
     if (!mayTell(parts, letter.merchant_id!, endpoint.mode, profile.email)) return unconfirmed;
-    return { ...to, content: endpointLetter(merchant.name, endpoint, since, told(parts)) };
+    return { ...to, content: endpointLetter(merchant.name, endpoint, since, told) };
   }
   const payment = await paymentOf(parts, letter);
   if (!payment) return UNTOLD;
   if (kind === 'needs_attention' && payment.status !== 'requires_review')
     return { withdrawn: phrase('The payment was decided') };
   if (!mayTell(parts, letter.merchant_id!, payment.mode, profile.email)) return unconfirmed;
-  return { ...to, content: paymentLetter(kind, payment, told(parts)) };
+  return { ...to, content: paymentLetter(kind, payment, told) };
 }
 
 async function toAdministrator(parts: ComposeParts, { kind, recipient, about }: Letter): Promise<Addressing> {
@@ -165,13 +170,14 @@ async function toAdministrator(parts: ComposeParts, { kind, recipient, about }: 
     return { withdrawn: phrase('The administrator has no access any more') };
   const choices = choicesOf(reader);
   const to = { to: reader.email, name: PRODUCT };
+  const told = toldIn(parts, choices.language);
   if (kind !== 'queue_digest')
     return choices.alerts
-      ? { ...to, content: alertLetter(about as 'backup_old', told(parts)) }
+      ? { ...to, content: alertLetter(about as 'backup_old', told) }
       : { withdrawn: phrase('The administrator does not want it') };
   const waiting = await queue();
   if (choices.digest === 'never' || waiting.count < choices.least)
     return { withdrawn: phrase('Fewer payments wait than the administrator wants to know of') };
   const unsubscribe = unsubscribeUrl(ring, checkoutBaseUrl, reader.id);
-  return { ...to, content: digestLetter(waiting, told(parts)), unsubscribe };
+  return { ...to, content: digestLetter(waiting, told), unsubscribe };
 }

@@ -3,9 +3,10 @@ import { dueOf } from '../../checkout/due.ts';
 import { transferLines } from '../../checkout/instructions.ts';
 import { moneyKnown, moneySentences } from '../../checkout/money.ts';
 import { nameOfMethod, shownStatus } from '../../checkout/parts.ts';
-import { type IssuedReceipt, receiptRows } from '../../checkout/receipt.ts';
+import { type IssuedReceipt, payersUrl, receiptRows } from '../../checkout/receipt.ts';
 import { stateOf } from '../../checkout/state-page.ts';
 import { VERIFY_PATH } from '../../checkout/verify-route.ts';
+import type { KeyRing } from '../../journal/keys/key-ring.ts';
 import { type Html, html } from '../../lib/html.ts';
 import { phrase } from '../../lib/phrases.ts';
 import type { Profile } from '../../merchants/merchant.ts';
@@ -21,6 +22,7 @@ interface CustomerSubject {
   profile: Profile;
   words: Words;
   offer: Pick<Offer, 'transferFor'>;
+  ring: KeyRing;
   /** Without a slash at its end. */
   checkoutBaseUrl: string;
   /** Of an approved payment. */
@@ -67,7 +69,7 @@ export function overtaken(kind: CustomerLetter, payment: Payment): string | unde
 
 /** The letter of a kind that `overtaken` has nothing against. */
 export function customerLetter(kind: CustomerLetter, subject: CustomerSubject): LetterContent {
-  const { profile, words, checkoutBaseUrl } = subject;
+  const { profile, words, ring, checkoutBaseUrl } = subject;
   const merchant = unlinked(subject.payment.merchant_name);
   // Everything below shows the name in a form of which no program makes a link.
   const payment = { ...subject.payment, merchant_name: merchant };
@@ -110,7 +112,7 @@ export function customerLetter(kind: CustomerLetter, subject: CustomerSubject): 
       label: words.html(
         kind === 'receipt' ? 'mail.receipt.button' : kind in ASKING ? 'mail.link.button' : 'mail.button',
       ),
-      url: checkoutUrl(checkoutBaseUrl, id),
+      url: kind === 'receipt' ? payersUrl(ring, checkoutBaseUrl, id) : checkoutUrl(checkoutBaseUrl, id),
       hint: words.html('mail.address'),
     },
     notes: [
@@ -182,7 +184,9 @@ function telling(kind: CustomerLetter, said: Said): Parts {
     ],
     quotes: message === null ? [] : [{ from: words.html('rejected.message', { merchant }), text: message }],
     facts: [
-      ...(kind === 'receipt' && receipt ? receiptRows({ payment, words, profile }, receipt) : methodOf(said)),
+      ...(kind === 'receipt' && receipt
+        ? receiptRows({ payment, words, profile }, receipt, true)
+        : methodOf(said)),
       ...(rest && instructions?.kind === 'transfer'
         ? transferLines(rest, instructions).map(({ term, value, beside }): [string, string] => [
             term,

@@ -169,7 +169,7 @@ async function takeTrial(context: MailContext): Promise<Shown> {
   const { principal, mail, now, address, say } = context;
   if (!mail.transport) throw mailIsOff();
   const letter = { id: randomId(LETTER_ID_PREFIX), created_at: now };
-  const to = { to: principal.email, name: PRODUCT, content: trialLetter() };
+  const to = { to: principal.email, name: PRODUCT, content: trialLetter(context) };
   const steps: string[] = [];
   const { is, words } = await mail.transport.send(messageOf(letter, mail, to), {
     trace: (line) => steps.push(line),
@@ -210,6 +210,7 @@ ${choice({ name: 'digest', legend: say`Digest of payments to review`, options: s
 ${field({ name: 'hour', label: say`Hour of the daily digest (0 to 23)`, value: value('hour'), fault: faults.hour, attributes: number })}
 ${field({ name: 'least', label: say`Send the digest only if at least this many payments wait`, value: value('least'), fault: faults.least, attributes: number })}
 ${choice({ name: 'alerts', legend: say`Alert me when the history is broken or the backup is old`, options: said(SWITCH), chosen: sent.get('alerts') ?? (chosen.alerts ? 'on' : 'off') })}
+<p class="hint">${say`Emails come in the language in which you sign in, or save this.`}</p>
 <p class="actions"><button class="primary">${say`Save`}</button></p>
 </form>`;
   return { title: say`Your emails`, content, place: '/account', faults };
@@ -229,7 +230,7 @@ async function takeChoices(context: MailContext): Promise<Outcome> {
       ...(least === undefined && { least: say`Number of payments must be from 1 to 10000` }),
       ...(digest === undefined && { digest: say`Choose how often the digest comes` }),
     });
-  const choices = { digest, hour, least, alerts: sent.get('alerts') !== 'off' };
+  const choices = { digest, hour, least, alerts: sent.get('alerts') !== 'off', language: say.tag };
   await journal.commit(async (transaction) => {
     await requireStanding(transaction, principal, 'read');
     if (!(await keepChoices(transaction, principal.id, choices, request.id)))

@@ -64,7 +64,15 @@ export async function merchantPage(context: MerchantContext): Promise<Outcome> {
   const { merchant, stored, isSuspended, isKnown } = await found(context);
   const { address, principal, database, directory, keyUses, now, say } = context;
   const { id, name, website, support, limits } = merchant;
-  const { legal_name, address: postal, tax_id, logo, letters_off, remind_days } = merchant.particulars ?? {};
+  const {
+    legal_name,
+    address: postal,
+    tax_id,
+    logo,
+    language,
+    letters_off,
+    remind_days,
+  } = merchant.particulars ?? {};
   const email = merchant.email ?? stored?.email;
   const changes = changesOf(stored);
   const names = await namesOf(database, [...new Set(changes.map(({ by }) => by))]);
@@ -99,6 +107,7 @@ ${rows([
   [say`Address`, postal && html`<span class="words" dir="auto">${postal}</span>`],
   [say`Tax number`, tax_id && literal(tax_id)],
   [say`Logo`, logo && literal(`${pictureOf(logo).type}, ${pictureOf(logo).bytes.length} B`)],
+  [say`Language of its emails`, language && literal(language)],
   [say`Emails that are off`, letters_off?.length ? literal(letters_off.join(', ')) : null],
   [say`Reminds customers`, remind_days && say.count(remind_days, '{n} day before', '{n} days before')],
   [say`Since`, since],

@@ -4,6 +4,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { counted } from '../../lib/counted.ts';
 import { randomId } from '../../lib/ids.ts';
 import { momentsIn } from '../../lib/moments.ts';
+import { ENGLISH } from '../../lib/phrases.ts';
 import { formatTimestamp, systemClock, timestampOrNull } from '../../lib/time.ts';
 import { bounceOf } from '../../mail/bounce.ts';
 import { LETTER_ID_PREFIX, type Letter } from '../../mail/letter.ts';
@@ -128,7 +129,7 @@ async function tryMail(to: string, options: StoreOptions): Promise<void> {
   if (!mail) throw new Failure(`mail is off: ${file} has no mail (docs/mail.md)`);
   const id = randomId(LETTER_ID_PREFIX);
   const letter = { id, created_at: systemClock.now() };
-  const message = messageOf(letter, mail, { to, name: PRODUCT, content: trialLetter() });
+  const message = messageOf(letter, mail, { to, name: PRODUCT, content: trialLetter({ say: ENGLISH }) });
   const steps: string[] = [];
   const trace = (line: string) => {
     steps.push(line);

@@ -15,6 +15,7 @@ type Name =
   | 'logo'
   | 'support'
   | 'email'
+  | 'language'
   | 'letters_off'
   | 'remind_days';
 type Value = string | number | readonly string[];
@@ -32,6 +33,7 @@ const OPTIONS: readonly [name: Name, flags: string, about: string, read?: (text:
   ['logo', '--logo <file>', 'its logo, a PNG or JPEG file of at most 16 KB', logoIn],
   ['support', '--support <contact>', 'where customers get help: an e-mail address, a phone number or a URL'],
   ['email', '--email <address>', 'where letters to the merchant go'],
+  ['language', '--language <tag>', 'the language of letters to the merchant'],
   [
     'letters_off',
     '--letters-off <names>',

@@ -177,6 +177,7 @@ function sheetOf(told: Told, stored: StoredMerchant | undefined, words: Moments)
     ['legal name', told.legal_name],
     ['address', told.address?.replaceAll('\n', ', ')],
     ['tax id', told.tax_id],
+    ['language', told.language],
     ['letters off', told.letters_off?.join(', ')],
     [
       'reminds',

@@ -75,6 +75,7 @@ describe('merchants', () => {
       address: '1 High St\nTown',
       tax_id: 'DE 123',
       logo,
+      language: 'de',
       remind_days: 2,
     };
     const done = await merchants(
@@ -90,7 +91,8 @@ describe('merchants', () => {
         '--logo',
         LOGO,
       ],
-      ...['--remind-days', '2', '--support', 'help@corner.example', '--letters-off', 'receipt, key_made'],
+      ...['--remind-days', '2', '--language', 'de', '--support', 'help@corner.example'],
+      ...['--letters-off', 'receipt, key_made'],
     );
     assert.equal(done.code, 0, done.stderr);
     const letters_off = ['receipt', 'key_made'];
