@@ -14,7 +14,7 @@ import type { Administrator, Principal } from './administrator.ts';
 import { type Cost, isRightPassword, type Turn } from './password.ts';
 import { newestEntries } from './queries.ts';
 
-/** What signing in works with. */
+/** The parts that signing in works with. */
 export interface Parts {
   database: Database;
   journal: Journal;

@@ -65,7 +65,7 @@ export class SteadyClock {
     return this.#ahead;
   }
 
-  /** Holds this clock against the machine's; to be done each second or so. Gives what is worth saying, if anything is. */
+  /** Compares this clock with the machine's. Call it about each second. Returns a step that is worth a line in the log, or undefined. */
   look(): ClockStep | undefined {
     const at = this.#monotonic();
     const said = this.#at(at);

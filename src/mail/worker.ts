@@ -38,7 +38,7 @@ import type { Timed } from './timed.ts';
 /** How often the history is looked at, and how often letters that are due. */
 const LOOK_EVERY_MS = 200;
 const DUE_EVERY_MS = SECOND_MS;
-/** For how long letters leave before the history and the clock are looked at again. */
+/** The longest time that letters are sent before the history and the clock are read again. */
 const LOOKS_UP_MS = 10 * SECOND_MS;
 /** A node that died is replaced after this. The lease is renewed in its second half, also while a letter is on its way. */
 const LEASE_MS = 16 * SECOND_MS;

@@ -123,7 +123,7 @@ export interface StateChange {
 export const MERCHANTS = table('merchants', {
   /** `mer_…`. */
   id: text(),
-  /** Nothing while the merchant is not suspended. */
+  /** Null while the merchant is not suspended. */
   suspended_at: integerOrNull(),
   /** `adm_…` or `operator`, while suspended. */
   suspended_by: textOrNull(),
@@ -134,7 +134,7 @@ export const MERCHANTS = table('merchants', {
   /** How many entries the history has about this merchant. */
   version: integer(),
   updated_at: integer(),
-  /** The business name; undefined where the merchant stands in the configuration alone, and the row is for its state. */
+  /** The business name. Null for a merchant of the configuration, whose row holds its state alone. */
   name: textOrNull(),
   /** Whom the operator writes to; never shown to customers. */
   email: textOrNull(),

@@ -1,4 +1,4 @@
-// Idempotency keys: the answer stands in the same transaction as what it answers, so a retry never does a thing twice.
+// Idempotency keys: the answer is stored in the transaction of its work, so a retry never does the work twice.
 
 import { newSalt } from '../journal/audit-entry.ts';
 import type { Journal } from '../journal/journal.ts';

@@ -126,7 +126,7 @@ export async function findByTransferReference(database: Reader, text: string): P
     for (const reference of references) {
       const range = rangeOf(reference);
       if (!range || ++looked > RANGES_MAXIMUM) continue;
-      // The reference tells the moment of creation. Which of that moment's payments it is, only they can tell.
+      // A reference holds the moment of creation. The payments of that moment are read, to find whose reference it is.
       const found = (await idsBetween(database, ...range)).filter((one) =>
         isIts([creditorReference(one), shortReference(one), qrReference(one)], reference),
       );

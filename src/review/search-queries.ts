@@ -30,7 +30,7 @@ export interface SearchFilter {
   bank_reference?: string | undefined;
   /** Exact, minor units. */
   amount_minor?: number | undefined;
-  /** Narrows a search for an amount alone. */
+  /** Counts only beside an amount. */
   currency?: string | undefined;
   status?: Status | undefined;
   merchant_id?: string | undefined;

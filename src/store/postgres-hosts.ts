@@ -139,7 +139,7 @@ export class Hosts {
     throw new DatabaseError('unavailable', `no host of the database can be used: ${reasons.join('; ')}`);
   }
 
-  /** What keeps a host from being used. What fails on the way keeps only that host from it. */
+  /** The reason why a host is not used, or undefined. A failure on the way is such a reason, for that host alone. */
   async #reasonAgainst(
     answer: HostAnswer,
     use: 'write' | 'read',

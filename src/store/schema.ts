@@ -68,7 +68,7 @@ export function readSchema(view: Reader, engine: Database['engine']): Promise<Sc
 export async function schemaFaults(view: Reader, engine: Database['engine']): Promise<SchemaFault[]> {
   const expected = expectedSchema(engine);
   const found = await readSchema(view, engine);
-  // What is none of them comes last.
+  // `>>> 0` puts an unknown kind, whose index is -1, last.
   const rank = ({ kind }: SchemaObject) => KINDS.indexOf(kind) >>> 0;
   const inOrder = (objects: SchemaObject[]) => objects.toSorted((one, other) => rank(one) - rank(other));
   return [...missingFrom(found, inOrder(expected)), ...strangeIn(inOrder(found), expected)];

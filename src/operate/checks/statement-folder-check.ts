@@ -84,7 +84,7 @@ async function oldestIn(folder: string): Promise<number | undefined> {
   return oldest;
 }
 
-/** Looks that have not come back. A folder that does not answer holds one thread of few: it is not asked again until it does. */
+/** Reads that have not returned. A folder that does not answer holds one of few threads, so it is not read again until then. */
 const underWay = new Map<string, Promise<Verdict>>();
 
 /** What `look` says of `folder`; a failure with `fix` if it says nothing in time. */
