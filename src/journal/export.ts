@@ -1,5 +1,7 @@
 // The history as lines of JSON that a third party can check without this program (docs/audit-format.md).
+
 import { createReadStream, readFileSync, statSync } from 'node:fs';
+import { jsonOr } from '../lib/text.ts';
 import { formatTimestamp } from '../lib/time.ts';
 import type { Reader } from '../store/database.ts';
 import { type AuditEntry, canonicalEntry, NO_SEAL, type Seal } from './audit-entry.ts';
@@ -94,7 +96,7 @@ export async function* exportHistory(
   for (; !next.done; next = await entries.next()) yield canonicalEntry(next.value);
   yield line({ public_key: file.public_key });
   for await (const checkpoint of linesOf(file)) {
-    yield line({ checkpoint: parsed(checkpoint) });
+    yield line({ checkpoint: jsonOr(checkpoint, checkpoint) });
     done.checkpoints++;
   }
   yield line({ checkpoints: done.checkpoints });
@@ -120,13 +122,5 @@ async function* linesOf({ file, bytes }: CheckpointFile): AsyncGenerator<string>
     const lines = (rest + chunk).split('\n');
     rest = lines.pop()!;
     yield* lines;
-  }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
   }
 }

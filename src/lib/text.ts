@@ -74,3 +74,16 @@ export function editDistance(one: string, other: string): number {
   }
   return rows[one.length]![other.length];
 }
+
+/** The value of a JSON text; `instead` for a text that is none. */
+export function jsonOr(text: string, instead?: unknown): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return instead;
+  }
+}
+
+/** A sentence as part of a line: begun in lower case, without its full stop. */
+export const asClause = (sentence: string): string =>
+  sentence.slice(0, 1).toLowerCase() + sentence.slice(1).replace(/\.$/, '');

@@ -4,6 +4,7 @@ import type { KeyRing } from '../../journal/keys/key-ring.ts';
 import { type Html, html } from '../../lib/html.ts';
 import type { Say } from '../../lib/phrases.ts';
 import { qrPath, qrSvg } from '../../lib/qr-code.ts';
+import { asClause } from '../../lib/text.ts';
 import type { Administrator } from '../administrator.ts';
 import { type NewPasskey, type Passkey, passkeyPlace, registrationOptions } from '../passkey.ts';
 import { PASSWORD_MINIMUM, passwordFault } from '../password.ts';
@@ -54,7 +55,7 @@ export function newPasswordFaults(say: Say, form: URLSearchParams, email: string
 
 /** What the domain says of a password, as a field says it. */
 export function ofPassword(fault: string): string {
-  return `The password ${fault.charAt(0).toLowerCase()}${fault.slice(1).replace(/\.$/, '')}`;
+  return `The password ${asClause(fault)}`;
 }
 
 /** A secret for an app as a QR code and as text, and the field of the first code, which shows that the app has it. */

@@ -9,6 +9,7 @@ import { countRows } from '../../journal/queries.ts';
 import type { Transaction } from '../../journal/transaction.ts';
 import { counted } from '../../lib/counted.ts';
 import { OperationalError } from '../../lib/errors.ts';
+import { asClause } from '../../lib/text.ts';
 import { systemClock } from '../../lib/time.ts';
 import { removeLettersAbout } from '../../mail/queries.ts';
 import { erasePayment, findByEmail } from '../../payments/erase.ts';
@@ -174,7 +175,7 @@ function reasonOf(error: unknown, id: string): string {
   if (!(error instanceof OperationalError) || error.code === 'unavailable') throw error;
   if (error.code === 'not_found')
     return `there is no payment ${id}; counterfoil payments show finds one by its reference`;
-  return error.message.slice(0, 1).toLowerCase() + error.message.slice(1, -1); // as part of a line
+  return asClause(error.message);
 }
 
 /** Whether another reader kept SQLite from checkpointing its log, and so from overwriting the erased text. */

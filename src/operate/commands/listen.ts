@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, InvalidArgumentError } from 'commander';
 import { z } from 'zod';
 import { momentsIn } from '../../lib/moments.ts';
-import { harmlessText } from '../../lib/text.ts';
+import { harmlessText, jsonOr } from '../../lib/text.ts';
 import { formatTimestamp, monotonicMs, SECOND_MS, systemClock } from '../../lib/time.ts';
 import { webAddressFault } from '../../lib/web-address.ts';
 import { DEVELOPMENT_KEY, KEY_PREFIX } from '../../merchants/merchant.ts';
@@ -148,19 +148,11 @@ async function* eventsIn(response: Response, heard: () => void, end: () => void)
 const word = z.string().regex(/^[\w.-]{1,100}$/);
 const eventSchema = z.object({ type: word, data: z.object({ payment_id: word }) });
 
-function parsed(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return undefined;
-  }
-}
-
 async function forward(
   { id, body }: StreamedEvent,
   { forwardTo, secret, json }: { forwardTo: string; secret: string; json: boolean | undefined },
 ): Promise<void> {
-  const event = eventSchema.safeParse(parsed(body));
+  const event = eventSchema.safeParse(jsonOr(body));
   if (!event.success) return say(`${id} is no event of a payment, and is passed over`);
   const { type, data } = event.data;
   const at = systemClock.now();

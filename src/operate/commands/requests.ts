@@ -1,10 +1,12 @@
 // counterfoil requests: prints what is known of one request: its entries in the history, and its lines in the log.
+
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { Command } from 'commander';
 import type { AuditEntry } from '../../journal/audit-entry.ts';
 import { entriesOfRequest } from '../../journal/search.ts';
 import { type Moments, momentsIn } from '../../lib/moments.ts';
+import { jsonOr } from '../../lib/text.ts';
 import { formatTimestamp } from '../../lib/time.ts';
 import { parseRequestId } from './arguments.ts';
 import { configured, type StoreOptions, withDatabase } from './store.ts';
@@ -76,20 +78,13 @@ async function linesOf(log: string, id: string): Promise<LogLine[]> {
   const read = (async () => {
     for await (const line of reading) {
       if (!line.includes(id) || found.length === LINES_MAXIMUM) continue;
-      const fields = parsed(line.slice(line.indexOf('{')));
+      // A line may be cut off, or not of the server.
+      const fields = jsonOr(line.slice(line.indexOf('{'))) as LogLine | undefined;
       if (fields?.request_id === id) found.push(fields);
     }
   })();
   await Promise.race([read, failed]);
   return found;
-}
-
-function parsed(text: string): LogLine | undefined {
-  try {
-    return JSON.parse(text) as LogLine;
-  } catch {
-    return undefined; // cut off, or not of the server
-  }
 }
 
 function toldLine({ time, level: _, msg, request_id: __, ...fields }: LogLine, words: Moments): string {

@@ -1,4 +1,5 @@
 // Lends a command the store, finds rows by the names that operators use, and makes the commands of routine acts.
+
 import { accessSync, constants } from 'node:fs';
 import { join } from 'node:path';
 import { Argument, Command, Option } from 'commander';
@@ -8,6 +9,7 @@ import { findAdministratorByEmail, listAdministrators } from '../../administrato
 import { Journal } from '../../journal/journal.ts';
 import { Fence, vouchedIn } from '../../journal/known-seal.ts';
 import { OperationalError, validationFailed } from '../../lib/errors.ts';
+import { asClause } from '../../lib/text.ts';
 import { systemClock } from '../../lib/time.ts';
 import { databaseName } from '../../store/connection-string.ts';
 import { type Database, DatabaseError } from '../../store/database.ts';
@@ -186,13 +188,8 @@ export const ifMissing = (sentence: string) => (error: unknown) => {
 function told(error: unknown): unknown {
   if (!(error instanceof OperationalError)) return error;
   if (error.cause instanceof DatabaseError) return error.cause;
-  const details = Object.entries(error.details ?? {}).map(([name, fault]) => `--${name}: ${asPart(fault)}`);
-  return new Failure(details.length > 0 ? details.join('; ') : asPart(error.message));
-}
-
-/** A sentence as part of a line. */
-function asPart(sentence: string): string {
-  return sentence.slice(0, 1).toLowerCase() + sentence.slice(1).replace(/\.$/, '');
+  const details = Object.entries(error.details ?? {}).map(([name, fault]) => `--${name}: ${asClause(fault)}`);
+  return new Failure(details.length > 0 ? details.join('; ') : asClause(error.message));
 }
 
 /** What the commands of acts need to know of the things that are changed. */

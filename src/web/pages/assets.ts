@@ -1,6 +1,8 @@
 // Serves what pages load, and takes what browsers report of the pages' content security policy.
+
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from '../../lib/log.ts';
+import { jsonOr } from '../../lib/text.ts';
 import { type Clock, MINUTE_MS } from '../../lib/time.ts';
 import { ASSET_HEADERS, type Asset } from '../markup/assets.ts';
 import { coloursNamed } from '../markup/colours.ts';
@@ -64,13 +66,7 @@ async function policyReports(
 
 /** The report in a body. Undefined if it has neither of the two forms. */
 function reportsIn(body: string): PolicyReport[] {
-  let value: unknown;
-  try {
-    value = JSON.parse(body);
-  } catch {
-    return [];
-  }
-  return [value]
+  return [jsonOr(body)]
     .flat()
     .slice(0, REPORTS_MAXIMUM)
     .flatMap((one) => {
