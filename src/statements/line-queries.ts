@@ -197,13 +197,29 @@ export interface LineFilter {
 export type LinePlace = Pick<KeptLine, 'day' | 'id'>;
 
 /** Lines, by default the newest day first, behind `after`. */
-export function listLines(
+export const listLines = (
   database: Reader,
-  { from, to, ...equal }: LineFilter,
+  filter: LineFilter,
   after: LinePlace | undefined,
   limit: number,
   first: 'newest' | 'oldest' = 'newest',
-): Promise<KeptLine[]> {
+) => readLines<KeptLine>(database, filter, after, { limit, first, columns: LINE });
+
+/** What a search looks at. */
+export type SearchedLine = Pick<KeptLine, 'id' | 'day' | 'amount_minor' | 'currency' | 'details'>;
+
+/** The same of the newest ones, without what a search does not look at: rows of few columns are read in half the time. */
+export const listSearched = (database: Reader, after: LinePlace | undefined, limit: number) =>
+  readLines<SearchedLine>(database, {}, after, {
+    ...{ limit, first: 'newest', columns: 'id, day, amount_minor, currency, details' },
+  });
+
+function readLines<R extends object>(
+  database: Reader,
+  { from, to, ...equal }: LineFilter,
+  after: LinePlace | undefined,
+  { limit, first, columns }: { limit: number; first: 'newest' | 'oldest'; columns: string },
+): Promise<R[]> {
   const [sign, order] = first === 'newest' ? ['<', 'desc'] : ['>', 'asc'];
   const conditions: [sql: string, values: Value[]][] = Object.entries(equal)
     .filter(([, value]) => value !== undefined)
@@ -213,8 +229,8 @@ export function listLines(
   if (to !== undefined) conditions.push(['day <= ?', [to]]);
   if (after)
     conditions.push([`(day ${sign} ? or day = ? and id ${sign} ?)`, [after.day, after.day, after.id]]);
-  return database.query<KeptLine>(
-    `select ${LINE} from statement_lines where ${conditions.map(([sql]) => sql).join(' and ')}
+  return database.query<R>(
+    `select ${columns} from statement_lines where ${conditions.map(([sql]) => sql).join(' and ')}
      order by day ${order}, id ${order} limit ? + 0`,
     ...conditions.flatMap(([, values]) => values),
     limit,

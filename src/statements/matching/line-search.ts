@@ -4,8 +4,9 @@ import { foldedWords } from '../../lib/search-terms.ts';
 import { asReference } from '../../payments/methods/transfer/creditor-reference.ts';
 import { amountOf } from '../../review/meaning.ts';
 import type { Reader } from '../../store/database.ts';
-import { type KeptLine, saidOn } from '../kept.ts';
-import { type LinePlace, listLines } from '../line-queries.ts';
+import { rowsWithIds } from '../../store/table.ts';
+import { type KeptLine, LINES, saidOn } from '../kept.ts';
+import { type LinePlace, listSearched, type SearchedLine } from '../line-queries.ts';
 
 /** Lines that one search looks through, the newest. */
 export const SEARCHED_MAXIMUM = 10_000;
@@ -21,20 +22,21 @@ const compact = (text: string) => asReference(text).replaceAll(/[^\p{L}\p{N}]/gu
 /** The lines that `text` means, the newest day first, at most `limit`. No index serves this: the newest 10,000 are looked through. */
 export async function searchLines(database: Reader, text: string, limit: number): Promise<KeptLine[]> {
   const isMeant = meaning(text);
-  const found: KeptLine[] = [];
+  const found: string[] = [];
   let after: LinePlace | undefined;
-  for (let looked = 0; looked < SEARCHED_MAXIMUM; looked += PAGE) {
-    const page = await listLines(database, {}, after, PAGE);
-    for (const line of page) if (isMeant(line) && found.push(line) === limit) return found;
+  for (let looked = 0; looked < SEARCHED_MAXIMUM && found.length < limit; looked += PAGE) {
+    const page = await listSearched(database, after, PAGE);
+    for (const line of page) if (found.length < limit && isMeant(line)) found.push(line.id);
     if (page.length < PAGE) break;
     after = page.at(-1)!;
     // SQLite answers without ever waiting: others get their turn between two pages.
     await new Promise((resolve) => setImmediate(resolve));
   }
-  return found;
+  const rows = new Map((await rowsWithIds(database, LINES, found)).map((row) => [row.id, row]));
+  return found.flatMap((id) => rows.get(id) ?? []);
 }
 
-function meaning(text: string): (line: KeptLine) => boolean {
+function meaning(text: string): (line: SearchedLine) => boolean {
   const amount = amountOf(text);
   const reference = compact(text.replace(BANK_WORDS, ''));
   const words = foldedWords(text);
