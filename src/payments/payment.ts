@@ -147,7 +147,7 @@ type Sums = Pick<Payment, 'received_minor' | 'status' | 'amount_minor'> &
  * Minor units that were received and did not go back. Without recorded money, the whole amount of an approved payment.
  */
 export const receivedMinor = ({ received_minor, returned_minor, status, amount_minor }: Sums): number =>
-  received_minor ?? (status === 'approved' ? amount_minor - (returned_minor ?? 0) : 0);
+  Math.max(0, received_minor ?? (status === 'approved' ? amount_minor - (returned_minor ?? 0) : 0));
 
 /** Minor units that the customer is still asked for: none once the payment is decided or cancelled. */
 export const dueMinor = (payment: Sums): number =>

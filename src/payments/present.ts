@@ -126,7 +126,7 @@ export function presentPayment(row: Payment, checkoutBaseUrl: string, now: numbe
     `,"link_requested_at":${quoted(timestampOrNull(payment.link_requested_at))}` +
     `,"submitted_at":${quoted(timestampOrNull(payment.submitted_at))},"decided_at":${quoted(timestampOrNull(payment.decided_at))}` +
     `,"review_message":${quoted(payment.review_message)}` +
-    `,"pay_by":"${payment.pay_by}","amount_received":"${formatAmount(Math.max(0, receivedMinor(payment)))}"` +
+    `,"pay_by":"${payment.pay_by}","amount_received":"${formatAmount(receivedMinor(payment))}"` +
     `,"amount_due":"${formatAmount(dueMinor(payment))}","amount_returned":"${formatAmount(payment.returned_minor ?? 0)}"` +
     `,"announced_at":${quoted(timestampOrNull(payment.announced_at))}` +
     `,"locale":${quoted(payment.locale)}}`

@@ -75,7 +75,7 @@ function rowOf(
     decided_on: day(payment.decided_at),
     pay_by: payment.pay_by,
     announced_at: moment(payment.announced_at),
-    amount_received: formatAmount(Math.max(0, receivedMinor(payment))),
+    amount_received: formatAmount(receivedMinor(payment)),
     amount_due: formatAmount(dueMinor(payment)),
     amount_returned: formatAmount(payment.returned_minor ?? 0),
   };

@@ -139,9 +139,9 @@ export const returnedSoFar = (payment: Pick<Payment, 'review'>): number => sumOf
 export const receivedSoFar = (payment: Pick<Payment, 'review'>): number =>
   sumMinor([sumOf(arrivalsOf(payment)), -returnedSoFar(payment)]);
 
-/** The same, or what the test mode recorded; null if no money is known. */
+/** The same, at least 0, or what the test mode recorded; null if no money is known. */
 export const knownSoFar = (payment: Pick<Payment, 'review' | 'received_minor'>): number | null =>
-  arrivalsOf(payment).length > 0 ? receivedSoFar(payment) : payment.received_minor;
+  arrivalsOf(payment).length > 0 ? Math.max(0, receivedSoFar(payment)) : payment.received_minor;
 
 /** Whether money arrived and went back, and all that went back is known to have arrived. */
 export const isSettled = (payment: Pick<Payment, 'review'>): boolean =>

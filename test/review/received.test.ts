@@ -1,6 +1,7 @@
 // What was received and what is due, as the payment, its events and administrators' programs tell it.
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
+import { dueMinor, receivedMinor } from '../../src/payments/payment.ts';
 import { addPerson, type Person, post, sentForReview } from '../support/admin.ts';
 import { open } from '../support/customer.ts';
 import { sharedHarness } from '../support/harness.ts';
@@ -104,6 +105,16 @@ test('money by hand is added to what is known, with an event for each; an equal 
   assert.match((await open(service, id)).body, /€89\.50 of €90\.00/);
   const late = await post(service, ana, `/admin/payments/${id}/record`, { ...cash, amount: 0.5 });
   assert.equal(late.status, 409);
+});
+
+test('no more is due than was asked for, though more is known to have gone back than to have arrived.', () => {
+  const payment = {
+    amount_minor: 8000,
+    received_minor: -999,
+    returned_minor: 5000,
+    status: 'requires_review',
+  } as const;
+  assert.deepEqual([receivedMinor(payment), dueMinor(payment)], [0, 8000]);
 });
 
 test('the last day to pay by is a date before the end.', async () => {

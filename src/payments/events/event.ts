@@ -126,7 +126,7 @@ export function presentEvent({
     `,"livemode":${payment.mode === 'live'},"data":{"payment_id":"${payment.id}","version":${version}` +
     `,"merchant_reference":${quoted(payment.merchant_reference)},"status":"${status}"` +
     `,"status_reason":${quoted(status_reason)},"amount":"${formatAmount(payment.amount_minor)}"` +
-    `,"currency":"${payment.currency}","amount_received":"${formatAmount(Math.max(0, receivedMinor(then)))}"` +
+    `,"currency":"${payment.currency}","amount_received":"${formatAmount(receivedMinor(then))}"` +
     `,"amount_due":"${formatAmount(dueMinor(then))}","received":${received}}}`
   );
 }

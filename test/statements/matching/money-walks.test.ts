@@ -95,10 +95,20 @@ class Walk {
   /** Does one act, if it can be done now. */
   async act(random: SeededRandom): Promise<void> {
     const payment = await this.#payment();
-    const isOpen = payment.status === 'pending' || payment.status === 'requires_review';
+    const isOpen = ['pending', 'requires_review', 'cancelled'].includes(payment.status);
     const minor = random.pick<number>(this.#kind.sums);
     const left = sumMinor([...this.#hand, ...this.#lines.map(({ shows }) => -shows)]);
-    const name = random.pick(['cash', 'line', 'line', 'shown', 'undo', 'refund', 'approve', 'reject']);
+    const name = random.pick([
+      'cash',
+      'line',
+      'line',
+      'shown',
+      'undo',
+      'refund',
+      'approve',
+      'reject',
+      'cancel',
+    ]);
     const done = await this.#do(name, { payment, isOpen, minor, left });
     if (done) this.#done.push(`${name} ${minor}`);
   }
@@ -117,13 +127,12 @@ class Walk {
       this.#hand.push(minor);
     } else if (name === 'line' || name === 'shown') {
       const isShown = name === 'shown';
-      // What an approval was made for is shown by every line; of other money a decided payment takes no more.
-      if (
-        isShown
-          ? !isOpen || this.#hand.length !== 1 || left <= 0
-          : !isOpen && !(this.#isAssumed && this.#known() >= this.#kind.asked)
-      )
-        return false;
+      const isApproved = status === 'approved';
+      // Every line shows what an approval was made for; a rejected payment keeps what comes.
+      const can = isShown
+        ? (isOpen || isApproved) && this.#hand.length === 1 && left > 0
+        : isOpen || status === 'rejected' || (this.#isAssumed && this.#known() >= this.#kind.asked);
+      if (!can || (isApproved && this.#back.length > 0)) return false;
       const line = await this.#bring(minor, 'CRDT');
       await this.#look(line, minor);
       const rest = sumMinor([
@@ -144,6 +153,9 @@ class Walk {
       const line = await this.#bring(minor, 'DBIT');
       await commit((one) => acceptLine(one, ANA, pair(line)));
       this.#back.push(minor);
+    } else if (name === 'cancel') {
+      if (status !== 'pending') return false;
+      await service.request(`/v1/payments/${this.#id}/cancel`, { method: 'POST' });
     } else {
       if (status !== 'requires_review') return false;
       if (name === 'approve') await commit((one) => approve(one, ANA, this.#id, REMARKS, {}));
@@ -162,7 +174,7 @@ class Walk {
     const name = `${this.#name}: ${this.#done.join(', ')}, ${minor}: ${proposal?.sentence} ${proposal?.act}`;
     assert.ok(proposal, name);
     const owed = sumMinor([this.#kind.asked, -this.#known(), ...this.#open.map((one) => -one)]);
-    if (minor <= owed && proposal.payment.status !== 'rejected')
+    if (minor <= owed && !['rejected', 'cancelled'].includes(proposal.payment.status))
       assert.doesNotMatch(proposal.act, /return/i, name);
     if (proposal.level === 'certain') assert.equal(this.#known(), 0, name);
   }
