@@ -100,7 +100,7 @@ describe('injection', () => {
       for (const one of signaturesOf((await shown(scene, 'en')).text)) harmless.add(one);
     assert.ok(harmless.size > 20);
     const ana = new Applicant(origin);
-    for (const [i, payload] of sampled(XSS_PAYLOADS, 7).entries()) {
+    for (const [i, payload] of XSS_PAYLOADS.filter((_, index) => index % 7 === 0).entries()) {
       const check = ({ text, status }: CheckoutPage, wanted: number) => {
         assert.equal(status, wanted, payload);
         for (const one of signaturesOf(text)) assert.ok(harmless.has(one), `${one} by ${payload}`);

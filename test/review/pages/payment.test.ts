@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { type DefaultTreeAdapterMap, parse } from 'parse5';
-import { sampled } from '../../support/extent.ts';
 import { strictly } from '../../support/markup.ts';
 import { editOutside } from '../../support/outside.ts';
 import { createAt } from '../../support/shop.ts';
@@ -124,7 +123,7 @@ function structureOf(text: string): string {
 }
 
 test('Texts that mean harm make the same elements of every page as a word does.', async () => {
-  const hostile = sampled(XSS_PAYLOADS, 11).slice(0, 500);
+  const hostile = XSS_PAYLOADS.filter((_, index) => index % 11 === 0); // all of them are for checkout/injection
   // Each of its own address, name and reference, so that none has more facts than another.
   const pages = async (payload: string, number: number) => {
     const name = `${plain(payload, 80)} ${number}`;
