@@ -143,7 +143,7 @@ export function moneySentences(
     merchant: payment.merchant_name,
     amount,
     received: sum(received),
-    rest: sum(Math.max(0, payment.amount_minor - received)),
+    rest: sum(Math.max(0, sumMinor([payment.amount_minor, -received]))),
     more: sum(more),
     returned: sum(returned),
     time: words.moment(payment.announced_at ?? payment.updated_at),

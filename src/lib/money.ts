@@ -1,5 +1,5 @@
 // Money as integers: decimal numbers in, minor units held, decimal text out; nothing passes through float arithmetic.
-// Of bank lines in currencies of three decimals an amount has a tenth of a minor unit. `sumMinor` of payments adds those in whole tenths.
+// Of bank lines in currencies of three decimals an amount has a tenth of a minor unit (decision 3): only `sumMinor` of payments adds those.
 import { CODES_BY_DECIMALS } from './currencies.ts';
 import { asciiDigits } from './text.ts';
 
@@ -72,8 +72,8 @@ export function parseTypedAmount(text: string, currency?: string): number | unde
 
 /** `4990` → `"49.90"`, `233.9` → `"2.339"`. Takes minor units (hundredths), of bank lines with a tenth. */
 export function formatAmount(minor: number): string {
-  const whole = Math.floor(minor);
-  const tenths = Number.isInteger(minor) ? '' : String(Math.round(minor * 10) - whole * 10);
-  const digits = String(whole).padStart(3, '0');
-  return `${digits.slice(0, -2)}.${digits.slice(-2)}${tenths}`;
+  const tenths = Math.round(minor * 10);
+  const third = tenths % 10;
+  const digits = String((tenths - third) / 10).padStart(3, '0');
+  return `${digits.slice(0, -2)}.${digits.slice(-2)}${third || ''}`;
 }

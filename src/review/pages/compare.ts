@@ -5,11 +5,11 @@ import { type Html, html } from '../../lib/html.ts';
 import { dateIn } from '../../lib/time.ts';
 import type { Instructions } from '../../payments/methods/method.ts';
 import { grouped } from '../../payments/methods/transfer/creditor-reference.ts';
-import type { Payment } from '../../payments/payment.ts';
+import { type Payment, sumMinor } from '../../payments/payment.ts';
 import { type IconName, icon } from '../../web/markup/icons.ts';
 import type { SeenLine } from '../fact.ts';
 import { sameName } from '../facts.ts';
-import { arrivalsOf } from '../review.ts';
+import { arrivalsOf, sumOf } from '../review.ts';
 import { dayInWords } from '../told.ts';
 import type { ReviewContext } from './context.ts';
 import { accountNumber, addressOfLine } from './panel.ts';
@@ -155,7 +155,7 @@ function amountRow(context: ReviewContext, payment: Payment, lines: readonly See
   const { amount_minor, currency } = payment;
   const write = (minor: number) => html`<bdi>${minor < 0 && '−'}${money(Math.abs(minor), currency)}</bdi>`;
   const byHand = arrivalsOf(payment).filter(({ line }) => line === undefined);
-  const more = [...lines, ...byHand].reduce((sum, one) => sum + one.amount_minor, 0) - amount_minor;
+  const more = sumMinor([sumOf([...lines, ...byHand]), -amount_minor]);
   const difference = money(Math.abs(more), currency);
   const seen = [
     ...lines.map(

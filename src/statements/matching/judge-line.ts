@@ -228,7 +228,7 @@ function placed(
 
 /** Whether a line alone comes to an amount, with what the bank took. */
 const covers = ({ amount_minor, chargesMinor = 0 }: BankLine, due: number) =>
-  amount_minor + chargesMinor >= due;
+  sumMinor([amount_minor, chargesMinor]) >= due;
 
 function cameOf(payment: Payment, received: number, byHand: readonly HandMoney[]): MatrixCell['came'] {
   const { status, status_reason, amount_minor } = payment;

@@ -8,7 +8,7 @@ import type { Transaction } from '../../journal/transaction.ts';
 import { OperationalError } from '../../lib/errors.ts';
 import { timeOrderedId } from '../../lib/ids.ts';
 import { phrase } from '../../lib/phrases.ts';
-import type { Payment } from '../../payments/payment.ts';
+import { type Payment, sumMinor } from '../../payments/payment.ts';
 import { paymentNotFound } from '../../payments/transition.ts';
 import { holdPayment } from '../../review/queries.ts';
 import { restOf, sumOf } from '../../review/review.ts';
@@ -68,7 +68,7 @@ export async function acceptParts(
   }
   if (await isSplitBy(transaction, principal, lineId, parts, payments)) return;
   const line = await openLine(transaction, lineId);
-  const left = line.amount_minor - sumOf(found);
+  const left = sumMinor([line.amount_minor, -sumOf(found)]);
   const isOnce = new Set(found.map(({ payment_id }) => payment_id)).size === found.length;
   if (found.length === 0 || !isOnce || (left < 0 && charges === null))
     throw new OperationalError(

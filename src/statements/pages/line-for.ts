@@ -3,7 +3,7 @@ import { type Faults, field } from '../../administrators/pages/parts.ts';
 import type { Outcome } from '../../administrators/pages/route.ts';
 import { type Html, html } from '../../lib/html.ts';
 import { parseTypedAmount } from '../../lib/money.ts';
-import type { Payment } from '../../payments/payment.ts';
+import { type Payment, sumMinor } from '../../payments/payment.ts';
 import { meaningOf } from '../../review/meaning.ts';
 import { searchPayments } from '../../review/queries.ts';
 import { restOf } from '../../review/review.ts';
@@ -159,7 +159,7 @@ export async function takeNamed(
     return { payment_id, version, amount_minor: one.amount_minor, as };
   });
   const charges = (form.get('charges') ?? '').trim();
-  const isMore = found.reduce((sum, one) => sum + amountOf(one), 0) > line.amount_minor;
+  const isMore = sumMinor(found.map(amountOf)) > line.amount_minor;
   if (isMore && charges === '')
     return again(context, {
       charges: context.say`They come to more than the line: say what the difference is`,
