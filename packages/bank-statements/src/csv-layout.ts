@@ -23,7 +23,7 @@ export const CSV_ROLES = {
   endToEnd: 'End-to-end id',
   creditor: 'Creditor ref.',
   mandate: 'Mandate',
-  bank: "Bank's reference",
+  bank: 'Bank’s reference',
   own: 'Own account',
 } as const;
 export type CsvRole = keyof typeof CSV_ROLES;
