@@ -10,10 +10,10 @@ import { phrase } from '../lib/phrases.ts';
 import { closedBefore } from './balance-queries.ts';
 import { defined, type KeptLine, type KeptRule, LINE_ID_PREFIX, LINES, type LineDetails } from './kept.ts';
 import {
+  entriesAsShown,
   findLine,
   isPart,
   linesAlike,
-  linesByEntry,
   linesByFingerprint,
   thoseThatStand,
 } from './line-queries.ts';
@@ -41,6 +41,7 @@ export class KnownLines {
   /** Other statements that do not stand: their lines are not seen. */
   #left: ReadonlySet<string> = new Set();
   readonly #byFingerprint = new Map<string, KeptLine>();
+  /** Whole entries by reference and amount, transactions by those of their entry and its direction: an entry may have 20,000. */
   readonly #byEntry = new Map<string, KeptLine[]>();
   #rules: readonly KeptRule[] | undefined;
   /** Entries under references that the bank used again: their money is in the balance that the statement opens with. */
@@ -71,8 +72,8 @@ export class KnownLines {
     const ids = lines.map(() => timeOrderedId(LINE_ID_PREFIX, this.#transaction.now)).sort();
     const rows = lines.map((line, i) => this.#rowOf(ids[i]!, statementId, statement, line));
     await this.#tellApart(rows, statement);
-    const before = rows.flatMap((row) => this.#ofEntry(row).filter(({ day }) => day < row.day));
-    this.#closed = await this.#closedBefore(before, rows, statement);
+    const others = new Set(rows.map((row) => this.#otherwise(row)));
+    this.#closed = await this.#closedBefore([...others].flat(), rows, statement);
     this.#rules ??= await activeRules(this.#transaction);
     const twins = await this.#twins(rows, statement.format === 'pasted');
     for (const [position, row] of rows.entries()) {
@@ -184,7 +185,7 @@ export class KnownLines {
     const entries = lines.flatMap((line) => referenceOfEntry(line) ?? []);
     const rows = [
       ...(await linesByFingerprint(this.#transaction, this.#account, fingerprints)),
-      ...(await linesByEntry(this.#transaction, this.#account, entries)),
+      ...(await entriesAsShown(this.#transaction, this.#account, entries)),
     ];
     for (const row of rows) if (!this.#byFingerprint.has(row.fingerprint)) this.#remember(row);
   }
@@ -192,7 +193,13 @@ export class KnownLines {
   #remember(row: KeptLine): void {
     this.#byFingerprint.set(row.fingerprint, row);
     if (row.entry_reference === null) return;
-    this.#byEntry.set(row.entry_reference, [...(this.#byEntry.get(row.entry_reference) ?? []), row]);
+    const key =
+      row.part_of_minor === null
+        ? wholeKey(row.entry_reference, row.amount_minor)
+        : partKey(row.entry_reference, row.part_of_minor, row.direction);
+    const lines = this.#byEntry.get(key);
+    if (lines) lines.push(row);
+    else this.#byEntry.set(key, [row]);
   }
 
   /** The lines of the store that are the same money as new rows: of a statement the pasted ones, of a pasted list those of statements. */
@@ -229,25 +236,28 @@ export class KnownLines {
 
   /** Whether the store knows the money of a line as a whole entry, or as the transactions of one. */
   async #isShownOtherwise(row: KeptLine): Promise<boolean> {
-    const { day, booked, part_of_minor, amount_minor, direction } = row;
-    const isOther = (one: KeptLine) => booked === 1 && one.day < day && this.#closed.has(one);
-    const ofEntry = this.#ofEntry(row).filter(
-      (one) => !isDaysApart(one, row) && !this.#left.has(one.statement_id) && !isOther(one),
-    );
-    if (part_of_minor === null)
-      return ofEntry.some((one) => one.part_of_minor === amount_minor && one.direction === direction);
-    const whole = ofEntry.find(
-      (one) => one.part_of_minor === null && one.amount_minor === part_of_minor && one.state !== 'replaced',
-    );
+    const { day, booked, part_of_minor } = row;
+    const isMeant = (one: KeptLine) =>
+      !this.#left.has(one.statement_id) &&
+      !isDaysApart(one, row) &&
+      !(booked === 1 && one.day < day && this.#closed.has(one));
+    const others = this.#otherwise(row);
+    if (part_of_minor === null) return others.some(isMeant);
+    const whole = others.find((one) => one.state !== 'replaced' && isMeant(one));
     if (!whole) return false;
     if (whole.state !== 'open') return true;
     await this.#change(whole, { state: 'replaced' }, 'line.replaced');
     return false;
   }
 
-  /** What is known under the reference of a line's entry. */
-  #ofEntry({ entry_reference }: KeptLine): readonly KeptLine[] {
-    return (entry_reference === null ? undefined : this.#byEntry.get(entry_reference)) ?? [];
+  /** The known lines that may show the money of a line in the other way: transactions of an entry, or the entry whole. */
+  #otherwise({ entry_reference, part_of_minor, amount_minor, direction }: KeptLine): readonly KeptLine[] {
+    if (entry_reference === null) return NONE;
+    const key =
+      part_of_minor === null
+        ? partKey(entry_reference, amount_minor, direction)
+        : wholeKey(entry_reference, part_of_minor);
+    return this.#byEntry.get(key) ?? NONE;
   }
 
   async #change(row: KeptLine, written: Partial<KeptLine>, action: string): Promise<void> {
@@ -341,5 +351,10 @@ async function changeLine(
     phrase('A line of this file was changed a moment ago. Import it again.'),
   );
 }
+
+const NONE: readonly KeptLine[] = [];
+const wholeKey = (reference: string, minor: number) => `${minor} ${reference}`;
+const partKey = (reference: string, minor: number, direction: KeptLine['direction']) =>
+  `${direction} ${minor} ${reference}`;
 
 const referenceOfEntry = ({ references }: StatementLine) => references.booking;

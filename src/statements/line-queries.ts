@@ -90,17 +90,32 @@ export function linesByEntry(
   return linesWhere(database, account, 'entry_reference', references);
 }
 
+/** Of these lines one of each amount, day, state and statement, since an entry may have 20,000 transactions. */
+export function entriesAsShown(
+  database: Reader,
+  account: string,
+  references: readonly string[],
+): Promise<KeptLine[]> {
+  const shown = `entry_reference, direction, day, state, statement_id, part_of_minor,
+    case when part_of_minor is null then amount_minor end`;
+  const one = (lines: string) =>
+    `id in (select min(id) from statement_lines where ${lines} group by ${shown})`;
+  return linesWhere(database, account, 'entry_reference', references, one);
+}
+
 async function linesWhere(
   database: Reader,
   account: string,
   column: 'fingerprint' | 'entry_reference',
   values: readonly string[],
+  among = (lines: string) => lines,
 ): Promise<KeptLine[]> {
   const found: KeptLine[] = [];
   const asked = [...new Set(values)];
   for (let i = 0; i < asked.length; i += AT_ONCE) {
     const some = asked.slice(i, i + AT_ONCE);
-    const sql = `select ${LINE} from statement_lines where account = ? and ${column} in (${marks(some)})`;
+    const lines = among(`account = ? and ${column} in (${marks(some)})`);
+    const sql = `select ${LINE} from statement_lines where ${lines}`;
     found.push(...(await database.query<KeptLine>(sql, account, ...some)));
   }
   return found;

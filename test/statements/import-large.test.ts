@@ -121,3 +121,27 @@ for (const engine of ENGINES)
       assert.match(String(note), /^No line is new, .*closing balance is 1500\.00/);
     });
   });
+
+test('transactions of one entry are not compared with one another', async (t) => {
+  await using harness = await startHarness('sqlite');
+  const { journal } = harness.service;
+  const importOne = async (entry: Parameters<typeof camt>[0][number]) => {
+    const read = readStatements(camt([{ ...entry, bank: 'E' }]), 'entry.xml');
+    return (await importFile(journal, checkFile(read, METHODS), ACT, OPTIONS))![0]!;
+  };
+  const { parse } = Date;
+  t.after(() => {
+    Date.parse = parse;
+  });
+  let days = 0;
+  Date.parse = (text) => {
+    days += 1;
+    return parse(text);
+  };
+  const parts = Array.from({ length: LINES }, (_, i) => ({ amount: '1.00', text: `Order ${i}` }));
+  assert.equal((await importOne({ amount: `${LINES}.00`, parts })).added, LINES);
+  assert.ok(days < 10 * LINES, `${days} days were looked at`);
+  const whole = await importOne({ amount: `${LINES}.00` });
+  assert.deepEqual([whole.added, whole.known], [0, 1]);
+  await harness.verify();
+});
