@@ -122,6 +122,8 @@ describe('deploy/counterfoil.service', () => {
     const section = /### Two nodes on one machine\n.*?(?=\n### )/s.exec(
       read('docs/operating/install.md'),
     )![0];
+    // An empty StateDirectory= puts the mode back, and a node refuses a folder that others may enter.
+    assert.match(section, /^StateDirectory=\n.*\nStateDirectoryMode=0700$/m);
     const lines = [...section.matchAll(/```yaml\n(.*?)```/gs)].map(([, text]) => text).join('');
     const text = `base_url: https://pay.example\ntrust_proxy: [127.0.0.1]\n${lines}`;
     const { secrets_key_file } = parseConfiguration(text, '/etc/counterfoil/counterfoil.yaml', {});
