@@ -4,7 +4,7 @@
 import { readStatements } from '#bank-statements';
 import { checkFile, importFile } from '../src/statements/import-file.ts';
 import { propose } from '../src/statements/matching/propose.ts';
-import { ACCOUNT, camt } from '../test/support/camt.ts';
+import { ACCOUNT, camt, MATCHING } from '../test/support/camt.ts';
 import { startHarness } from '../test/support/harness.ts';
 import { MONTH_END, month, storePayments } from '../test/support/months.ts';
 import { SeededRandom } from '../test/support/seeded-random.ts';
@@ -56,7 +56,7 @@ for (const engine of process.env.COUNTERFOIL_TEST_POSTGRES
     const given = lines.slice(0, MATCHED).map(({ line }) => line);
     for (let run = 1; run <= 2; run++) {
       begun = performance.now();
-      const proposals = await propose(database, given, { now: MONTH_END });
+      const proposals = await propose(database, given, { ...MATCHING, now: MONTH_END });
       const found = proposals.filter(({ proposals }) => proposals.length > 0).length;
       console.log(
         `${engine}: ${MATCHED} lines among ${OPEN} payments in ${((performance.now() - begun) / 1000).toFixed(2)} s, ${found} with a proposal`,

@@ -59,7 +59,7 @@ customer's page says then. The program judges by this table and by nothing else,
 |---|---|
 ${dimensions.join('\n')}
 
-- **Days** are those of [\`time_zone\`](configuration.md). The whole last day is in time, however late the statement is imported; where banks book nothing on it (weekends and holidays of TARGET), so is the next day on which they do. Where the bank names no day, that of its statement or list is the latest one it may be. What was announced in time may be booked after the end.
+- **Days** are those of [\`time_zone\`](configuration.md). The whole last day is in time, however late the statement is imported; where banks book nothing on it (weekends and holidays of the configured \`calendar\`), so is the next day on which they do. Where the bank names no day, that of its statement or list is the latest one it may be. What was announced in time may be booked after the end.
 - **How much** is held against what is still due: the amount asked for, less what arrived before. Where a line shows money by hand, it is held against that.
 - **Money by hand** is what an administrator recorded without a line, or approved the payment for. A line is the same money by the bank's reference that was typed with it. An equal amount alone proves nothing, and neither does a line with which more would have come than was asked for: the page asks. A line takes away only its own part of the money by hand; what no line shows stays as it was known.
 - **A debit** is looked at by the payment's whole reference; by a part of it, the order number or the id only where money of the payment is known, and in its currency.

@@ -60,11 +60,16 @@ export const isLongAmount = (amount: string): boolean => amount.length > LONG_AM
  * by which money may come later, such as cash on delivery.
  */
 export function payBy({ payment, words, now }: PaymentSubject, hasOther = false): TermPair {
-  const { pay_by, expires_at } = payment;
-  const isOver = words.dateOf(now) > pay_by || words.dateOf(expires_at) <= pay_by;
+  const isOver = words.dateOf(now) > payment.pay_by;
   const term = words.html(hasOther ? 'fact.open_until' : 'fact.pay_by');
-  return [term, isOver ? words.moment(expires_at) : words.day(pay_by)];
+  return [term, isOver ? words.moment(payment.expires_at) : lastDay(words, payment)];
 }
+
+/** The day to pay by; the moment of the end where that is on the same day. */
+export const lastDay = (
+  words: Words,
+  { pay_by, expires_at }: Pick<Payment, 'pay_by' | 'expires_at'>,
+): Html => (words.dateOf(expires_at) <= pay_by ? words.moment(expires_at) : words.day(pay_by));
 
 /** `address` with the payment's id behind its query; what was there stays as it was. */
 export function withPaymentId(address: string, id: string): string {

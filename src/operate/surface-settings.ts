@@ -2,6 +2,7 @@
 
 import { newSecret } from '../lib/secrets.ts';
 import type { PaymentTerms } from '../payments/pay-by.ts';
+import type { MatchSettings } from '../statements/matching/propose.ts';
 import { plainPeers } from '../web/host-name.ts';
 import { addressForLog } from '../web/network.ts';
 import type { Configuration } from './config.ts';
@@ -14,6 +15,13 @@ export const termsOf = (configuration: Configuration): PaymentTerms => ({
   graceDays: configuration.pay_by_grace_days,
 });
 
+/** The settings that bank lines are matched by. */
+export const matchSettingsOf = (configuration: Configuration): MatchSettings => ({
+  timeZone: configuration.time_zone,
+  calendar: configuration.calendar,
+  prefixes: configuration.statements.prefixes,
+});
+
 /** The settings that surfaces go by. */
 export function surfaceSettings(configuration: Configuration) {
   const { registration, rate_limits, trust_proxy } = configuration;
@@ -22,12 +30,10 @@ export function surfaceSettings(configuration: Configuration) {
     terms: termsOf(configuration),
     httpsOnly,
     docs: configuration.docs,
-    timeZone: configuration.time_zone,
+    ...matchSettingsOf(configuration),
     storage: configuration.storage,
     /** Minor units by currency above which a second administrator must confirm. */
     fourEyesAbove: configuration.review.four_eyes_above,
-    /** What the bookkeeper writes before references. */
-    prefixes: configuration.statements.prefixes,
     /** How many forms of signing in to the console one network address may send in 15 minutes. */
     signInForms: configuration.sign_in_forms_per_address,
     limits: {

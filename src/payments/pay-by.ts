@@ -22,14 +22,16 @@ export const DEFAULT_TERMS: PaymentTerms = {
 
 /**
  * The day to pay by (`2026-11-20`) of a payment that is made at `created` and expires at `expires`, milliseconds since 1970. It lies
- * `graceDays` bank days before the end, but a customer has a day at least, and it is never after the day of the end.
+ * `graceDays` bank days before the end, but a customer has a day at least. A link that ends before the next bank day after that is to be
+ * paid by the day of its end, which may be a day of rest: a bank books what is ordered then on the next bank day, which is in time.
  */
 export function payByDay(
   created: number,
   expires: number,
   { timeZone, calendar, graceDays }: PaymentTerms,
 ): string {
-  const end = dateIn(timeZone, expires);
+  // A link that ends at midnight was open on the day before.
+  const end = dateIn(timeZone, expires - 1);
   const withGrace = graceDays === 0 ? end : addBankDays(end, -graceDays, calendar);
   const earliest = addBankDays(dateIn(timeZone, created + DAY_MS), 0, calendar);
   const day = withGrace > earliest ? withGrace : earliest;

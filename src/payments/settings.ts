@@ -23,7 +23,7 @@ export const termsSettings = {
     .enum(CALENDARS)
     .default(DEFAULT_TERMS.calendar)
     .describe(
-      'The bank days in which the last day to pay by is counted: the closing days of TARGET, with those of a country besides; with `none` every day counts.',
+      'The bank days in which the last day to pay by is counted and bank lines are judged to be in time: the closing days of TARGET, with those of a country besides; with `none` every day counts.',
     ),
   pay_by_grace_days: z
     .int()

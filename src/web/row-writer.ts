@@ -34,31 +34,66 @@ const CSV = {
 const FORMULA = /^(?:[\t\r\n]|[\s\p{Cc}\p{Cf}]*[=+\-@＝＋－＠])/u;
 /** The same behind a semicolon or a tab, where a spreadsheet may begin a new cell, quotes or not. */
 const FORMULA_INSIDE = /[;\t](?=[\s\p{Cc}\p{Cf}]*[=+\-@＝＋－＠])/gu;
-/** A plain whole number of up to 15 digits, a day or a moment of ISO 8601: a spreadsheet shows them as they are. */
-const SAME_VALUE = /^(?:0|[1-9]\d{0,14}|\d{4}-\d\d-\d\d(?:T[\d:.]+(?:Z|[+-]\d\d:\d\d))?)$/;
-/** What a spreadsheet makes a number, a day, a time or a share of: `000123`, `3-4`, `1E5`, `1.042`, `+49 170 1234`. */
-const ANOTHER_VALUE = /^[ \d.,:/()%€$£+-]*\d(?:[ \d.,:/()%€$£+-]*|e[+-]?\d+)$/iu;
-/** The first letters of months in the languages whose spreadsheets know them. */
-const MONTHS =
-  `jan|feb|fév|fev|mar|mär|maa|mrt|apr|avr|abr|kwi|nis|may|mai|maj|mei|mag|jun|jui|giu|cze|haz|jul|lug|lip|tem|aug|aoû|ago|sie|
-ağu|sep|set|wrz|eyl|oct|okt|ott|out|paź|eki|nov|lis|kas|dec|déc|dez|dic|gru|ara|sty|lut|oca|şub|gen|ene`.replaceAll(
-    '\n',
-    '',
+/** A whole number that a spreadsheet shows in full. */
+const SAME_NUMBER = /^(?:0|[1-9]\d{0,10})$/;
+/** Columns of days and moments. What they hold is a day to a spreadsheet, too, or text as it stands. */
+const MOMENT_COLUMN = /(?:^|_)(?:at|on|day)$|^pay_by$/;
+const FORMULA_LENGTH_MAXIMUM = 255;
+
+/** Languages in whose words spreadsheets write days and times. */
+const LANGUAGES =
+  'ar bg cs da de el en es et fi fr he hi hr hu id it ja ko lt lv nb nl pl pt ro ru sk sl sv th tr uk vi zh'.split(
+    ' ',
   );
-/** Days with a month's name, `MAR 3`, `3-Mar` and `Sept1`, and `true`. */
-const WORD_VALUE = new RegExp(
-  `^(?:(?:\\d{1,4}[ ./-]?)?(?:${MONTHS})\\p{L}{0,7}[ ./-]{0,2}(?:\\d{1,4}(?:[ ./,-]{1,2}\\d{1,4})?)?|true|false)$`,
-  'iu',
-);
-const isChanged = (text: string) =>
-  !SAME_VALUE.test(text) &&
-  (ANOTHER_VALUE.test(text) || (WORD_VALUE.test(text) && /\d|^(?:true|false)$/i.test(text)));
+/** Units, currencies, exponents and ordinals that stand beside digits. */
+const UNITS =
+  'd e h t z st nd rd th min eur usd gbp chf sfr fr kr kč zł ft lei rs r º ª uhr 年 月 日 時 时 分 秒'.split(
+    ' ',
+  );
+const LETTERS = /[\p{L}\p{M}]+/gu;
+const PREFIX_LENGTH = 3;
+const TRUTHS =
+  /^(?:true|wahr|vrai|verdadero|verdadeiro|vero|waar|prawda|sant|sann|sand|tosi|pravda|igaz|doğru|истина|adevărat|αληθεσ|false|falsch|faux|falso|onwaar|fałsz|falskt|falsk|usann|epätosi|nepravda|hamis|yanliş|yanlış|ложь|fals|ψευδεσ)$/iu;
+const ERROR = /^#[^\s\d]+$/u;
+
+let valueWords: ReadonlySet<string> | undefined;
+
+/** The beginnings of months, weekdays and times of day in `LANGUAGES`, from the Unicode data of this Node, and the units. */
+function valueWordsOf(): ReadonlySet<string> {
+  const found = new Set(UNITS);
+  const forms = [
+    { dateStyle: 'full', timeStyle: 'short', hour12: true },
+    { month: 'long' },
+    { month: 'short' },
+  ] as const;
+  for (const language of LANGUAGES)
+    for (const form of forms) {
+      const format = new Intl.DateTimeFormat(`${language}-u-nu-latn`, form);
+      for (let month = 0; month < 12; month++)
+        for (const word of lettersIn(format.format(Date.UTC(2026, month, 1 + 2 * month, 2 * month))))
+          found.add(word);
+    }
+  return found;
+}
+
+const lettersIn = (text: string) =>
+  (text.toLowerCase().match(LETTERS) ?? []).map((word) => word.slice(0, PREFIX_LENGTH));
+
+/** Whether a spreadsheet may make a number, a day, a time, a truth value or an error of a text: `000123`, `3-4`, `1E5`, `3. Mai`. */
+function isChanged(text: string): boolean {
+  const plain = text.normalize('NFKC').trim();
+  if (SAME_NUMBER.test(text) || plain.length > FORMULA_LENGTH_MAXIMUM || /[\r\n\t]/.test(text)) return false;
+  if (TRUTHS.test(plain) || ERROR.test(plain)) return true;
+  if (!/\p{N}/u.test(plain) || /^[\p{Cf}]*[=@]/u.test(plain)) return false;
+  valueWords ??= valueWordsOf();
+  return lettersIn(plain).every((word) => valueWords!.has(word));
+}
 
 /** A cell's text. `forSpreadsheet`: a formula of that text where the program would make another value of it. */
 function cell(value: string | null, forSpreadsheet: boolean): string | null {
   if (value === null) return null;
-  if (forSpreadsheet && isChanged(value)) return `="${value}"`;
   const text = value.replace(FORMULA_INSIDE, "$&'");
+  if (forSpreadsheet && text === value && isChanged(value)) return `="${value.replaceAll('"', '""')}"`;
   return FORMULA.test(text) ? `'${text}` : text;
 }
 
@@ -83,7 +118,9 @@ export function rowWriter<Name extends string>(
   const amount = (text: string | null) =>
     separator === 'semicolon' ? (text?.replace('.', ',') ?? null) : text;
   const value = (row: TextRow<Name>, name: Name) =>
-    amounts.includes(name) ? amount(row[name]) : cell(row[name], separator !== undefined);
+    amounts.includes(name)
+      ? amount(row[name])
+      : cell(row[name], separator !== undefined && !MOMENT_COLUMN.test(name));
   return {
     head: (separator === undefined ? '' : BYTE_ORDER_MARK) + stringify([[...columns]], csv),
     line: (rows) =>

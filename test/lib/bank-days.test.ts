@@ -1,8 +1,8 @@
 // Bank days of each calendar, and the last day to pay by that is counted in them.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { addBankDays, CALENDARS, isBankDay } from '../../src/lib/bank-days.ts';
-import { DAY_MS, HOUR_MS } from '../../src/lib/time.ts';
+import { addBankDays, CALENDARS, isBankDay, placeOfDay } from '../../src/lib/bank-days.ts';
+import { DAY_MS, dateIn, HOUR_MS } from '../../src/lib/time.ts';
 import { DEFAULT_TERMS, payByDay } from '../../src/payments/pay-by.ts';
 
 const closedOf = (calendar: (typeof CALENDARS)[number], year: number) => {
@@ -63,6 +63,8 @@ test('a customer has a day at least, and never one after the end.', () => {
   assert.equal(payBy('2026-11-26T15:00:00Z', DAY_MS), '2026-11-27');
   assert.equal(payBy('2026-11-26T15:00:00Z', HOUR_MS), '2026-11-26');
   assert.equal(payBy('2026-11-26T08:00:00Z', 3 * DAY_MS), '2026-11-27');
+  // It was open on the day before midnight, and not on the day that begins then.
+  assert.equal(payBy('2026-11-26T23:00:00Z', DAY_MS), '2026-11-27');
   // In Berlin the day has begun, though not in UTC.
   assert.equal(payBy('2026-11-26T23:04:00Z', HOUR_MS / 2), '2026-11-27');
 });
@@ -78,4 +80,29 @@ test('a longer life never has an earlier last day.', () => {
         before = last;
       }
     }
+});
+
+test('what is ordered on the last day that a customer reads is in time, in every zone, on every day, by every calendar.', () => {
+  const FROM = ['2026-11-16', '2026-12-21', '2027-03-22', '2027-04-30'];
+  const ZONES = ['Europe/Berlin', 'Pacific/Kiritimati', 'America/New_York', 'Asia/Kathmandu'];
+  const LIVES_H = [1 / 12, 24, 48, 72, 7 * 24, 30 * 24];
+  for (const timeZone of ZONES)
+    for (const calendar of ['none', 'TARGET', 'CH', 'GB', 'US'] as const)
+      for (const first of FROM)
+        for (let hour = 0; hour < 10 * 24; hour += 17)
+          for (const life of LIVES_H)
+            for (const graceDays of [0, 3]) {
+              const from = Date.parse(first) + hour * HOUR_MS;
+              const to = from + life * HOUR_MS;
+              const terms = { ...DEFAULT_TERMS, timeZone, calendar, graceDays };
+              const last = payByDay(from, to, terms);
+              const name = `${timeZone} ${calendar} ${graceDays} ${new Date(from).toISOString()} ${life}: ${last}`;
+              const end = dateIn(timeZone, to - 1);
+              assert.ok(last >= dateIn(timeZone, from) && last <= end, name);
+              assert.ok(isBankDay(last, calendar) || last === end, name);
+              const place = (day: string) => placeOfDay(day, { from, to }, timeZone, calendar);
+              assert.equal(place(addBankDays(last, 0, calendar)), 'in_time', name);
+              assert.equal(place(end), 'in_time', name);
+              assert.equal(place(addBankDays(dateIn(timeZone, to), 2, calendar)), 'after', name);
+            }
 });

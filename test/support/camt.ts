@@ -1,4 +1,8 @@
 // Writes CAMT messages for tests: one statement with its entries.
+import { DEFAULT_TERMS } from '../../src/payments/pay-by.ts';
+
+/** What lines are matched by where the configuration says nothing of it. */
+export const MATCHING = { timeZone: DEFAULT_TERMS.timeZone, calendar: DEFAULT_TERMS.calendar, prefixes: [] };
 
 export const ACCOUNT = 'DE75512108001245126199';
 

@@ -2,7 +2,7 @@
 import { dueOf } from '../../checkout/due.ts';
 import { transferLines } from '../../checkout/instructions.ts';
 import { moneyKnown, moneySentences } from '../../checkout/money.ts';
-import { nameOfMethod, shownStatus } from '../../checkout/parts.ts';
+import { lastDay, nameOfMethod, shownStatus } from '../../checkout/parts.ts';
 import { type IssuedReceipt, payersUrl, receiptRows } from '../../checkout/receipt.ts';
 import { stateOf } from '../../checkout/state-page.ts';
 import { VERIFY_PATH } from '../../checkout/verify-route.ts';
@@ -95,7 +95,7 @@ export function customerLetter(kind: CustomerLetter, subject: CustomerSubject): 
       words.text(`mail.${kind}.subject` as Key, {
         merchant: name,
         amount: named,
-        day: plainDay(words, payment.pay_by),
+        day: plain(lastDay(words, payment)),
       }) + (merchant_reference === null ? '' : ` (${merchant_reference})`),
     quotes: [
       ...(parts.quotes ?? []),
@@ -127,11 +127,7 @@ export function customerLetter(kind: CustomerLetter, subject: CustomerSubject): 
 type Said = CustomerSubject & { amount: string };
 type Parts = Pick<LetterContent, 'heading' | 'paragraphs' | 'quotes' | 'facts'>;
 
-const plainDay = (words: Words, day: string): string =>
-  words
-    .day(day)
-    .toString()
-    .replace(/<[^>]*>/g, '');
+const plain = (day: Html): string => day.toString().replace(/<[^>]*>/g, '');
 
 /** Letters that ask for money, with their first sentences. */
 const ASKING = {
@@ -142,7 +138,7 @@ const ASKING = {
 
 function asking(kind: keyof typeof ASKING, { payment, words, amount }: Said): Parts {
   const merchant = payment.merchant_name;
-  const day = words.day(payment.pay_by);
+  const day = lastDay(words, payment);
   return {
     heading: words.html('pending.heading', { merchant }),
     paragraphs: [

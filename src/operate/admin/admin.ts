@@ -10,6 +10,7 @@ import { decisionEndpoints } from '../../review/admin/decisions.ts';
 import { paymentReads } from '../../review/admin/payments.ts';
 import { statementImports } from '../../statements/admin/imports.ts';
 import { statementReads } from '../../statements/admin/statements.ts';
+import type { MatchSettings } from '../../statements/matching/propose.ts';
 import { type ApiEndpoint, addEndpoints, described, type Surface } from '../../web/endpoint.ts';
 import { notFound } from '../../web/errors.ts';
 import { API_HEADERS } from '../../web/headers.ts';
@@ -17,7 +18,7 @@ import { ALWAYS, type Description } from '../../web/openapi.ts';
 import { webhookActs, webhookReads } from '../../webhooks/admin/webhooks.ts';
 import { auditEndpoints } from './audit.ts';
 
-interface Admin extends AdminParts {
+interface Admin extends AdminParts, MatchSettings {
   offer: Offer;
 }
 

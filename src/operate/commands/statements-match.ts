@@ -11,6 +11,7 @@ import { type BankLine, mayMatch, unkeptLine } from '../../statements/matching/l
 import { openLines, proposeBeside } from '../../statements/matching/open-lines.ts';
 import type { LineProposals } from '../../statements/matching/propose.ts';
 import { readingOptions } from '../../statements/remembered.ts';
+import { matchSettingsOf } from '../surface-settings.ts';
 import { type CsvFlags, csvOptions, readFile } from './statements-import.ts';
 import { type StoreOptions, withStore } from './store.ts';
 import { columns } from './terminal.ts';
@@ -23,9 +24,9 @@ interface Options extends StoreOptions, CsvFlags {
 export async function matchFiles(files: readonly string[], options: Options): Promise<void> {
   await withStore(options, async (store) => {
     const how = {
+      ...matchSettingsOf(store.configuration),
+      ...(options.prefix && { prefixes: options.prefix }),
       now: systemClock.now(),
-      timeZone: store.configuration.time_zone,
-      prefixes: options.prefix ?? store.configuration.statements.prefixes,
     };
     const csv = {
       ...csvOptions(options),

@@ -25,6 +25,7 @@ import { findLine, listLines, listStatements } from '../line-queries.ts';
 import { MATCH_LEVELS, type Proposal } from '../matching/judge-line.ts';
 import { bankLine } from '../matching/line-evidence.ts';
 import { openLines } from '../matching/open-lines.ts';
+import type { MatchSettings } from '../matching/propose.ts';
 
 const DIRECTIONS = ['credit', 'debit'] as const;
 
@@ -130,7 +131,13 @@ const dayParameter = (description: string) =>
   );
 
 /** The endpoints that list. */
-export const statementReads = ({ database, clock, timeZone }: AdminParts): ApiEndpoint[] => [
+export const statementReads = ({
+  database,
+  clock,
+  timeZone,
+  calendar,
+  prefixes,
+}: AdminParts & MatchSettings): ApiEndpoint[] => [
   endpoint('GET /admin/statements', {
     id: 'listStatements',
     summary: 'Bank statements',
@@ -174,7 +181,7 @@ export const statementReads = ({ database, clock, timeZone }: AdminParts): ApiEn
       const found = await listLines(database, filter, after, limit + 1);
       const { page, next } = pageOf(found, limit);
       const open = page.filter(({ state }) => state === 'open');
-      const how = { now: clock.now(), timeZone };
+      const how = { now: clock.now(), timeZone, calendar, prefixes };
       const judged = open.length > 0 ? await openLines(database, how, { also: open }) : [];
       const proposals = new Map(judged.map((one) => [one.line.id, one.proposals]));
       const items = page.map((one) => JSON.stringify(presentLine(one, proposals.get(one.id) ?? [])));

@@ -1,6 +1,6 @@
 // Judges one payment for one bank line: finds its cell of the matrix, and fills in what the row says.
 
-import { placeOfDay } from '../../lib/bank-days.ts';
+import { type Calendar, placeOfDay } from '../../lib/bank-days.ts';
 import { ENGLISH, type Say, type Sentence } from '../../lib/phrases.ts';
 import { searchedReference } from '../../lib/search-terms.ts';
 import { dateIn } from '../../lib/time.ts';
@@ -63,11 +63,12 @@ export interface Proposal extends Told {
   hand: (HandMoney & { is: 'same' | 'like' }) | undefined;
 }
 
-/** What is known around a line and a payment: other lines and payments, the time, and the zone of its days. */
+/** What is known around a line and a payment: other lines and payments, the time, and how its days are counted. */
 export interface Surroundings {
   /** Milliseconds since 1970. */
   now: number;
   timeZone: string;
+  calendar: Calendar;
   /** A debit or a reversal that takes the payment's or the line's money back. */
   takenBack: TakenBack | undefined;
   /** Other open lines that carry the payment's reference. */
@@ -168,7 +169,7 @@ function placed(
   payment: Payment,
   around: Surroundings,
 ): Pick<Pair, 'cell' | 'values' | 'hand'> {
-  const { timeZone, rivals, takenBack } = around;
+  const { timeZone, calendar, rivals, takenBack } = around;
   const { currency, created_at, expires_at, amount_minor: asked } = payment;
   const received = receivedSoFar(payment);
   const byHand = handMoneyOf(payment);
@@ -186,8 +187,7 @@ function placed(
     hand?.amount_minor ??
     (came === 'approved' && !mayComeAgain(payment) ? (byHand[0]?.amount_minor ?? asked) : asked - received);
   const difference = sumMinor([line.amount_minor, -due]);
-  // The weekends and holidays that all calendars of euros share; other days of rest make a line late that wants a look.
-  const place = placeOfDay(line.day, { from: created_at, to: expires_at }, timeZone, 'TARGET');
+  const place = placeOfDay(line.day, { from: created_at, to: expires_at }, timeZone, calendar);
   const last = arrivalsOf(payment).at(-1)?.received_on;
   return {
     hand,

@@ -1,6 +1,7 @@
 // Proposes payments for bank lines: gathers what the lines say, looks all of it up at once, and judges each pair.
 
 import { DAY_MS } from '../../lib/time.ts';
+import type { PaymentTerms } from '../../payments/pay-by.ts';
 import { isDecided, type Payment, sumMinor } from '../../payments/payment.ts';
 import { hasLivePayments } from '../../review/candidate-queries.ts';
 import { sumOfRests } from '../../review/review.ts';
@@ -29,13 +30,15 @@ export interface LineProposals {
   proposals: Proposal[];
 }
 
-export interface ProposeOptions {
+/** What the configuration says of matching. Days are compared in the time zone and the bank days that payments are created with. */
+export interface MatchSettings extends Pick<PaymentTerms, 'timeZone' | 'calendar'> {
+  /** What the bookkeeper writes before references, such as `INV-`. */
+  prefixes: readonly string[];
+}
+
+export interface ProposeOptions extends MatchSettings {
   /** Milliseconds since 1970. */
   now: number;
-  /** What the bookkeeper writes before references, such as `INV-`. */
-  prefixes?: readonly string[];
-  /** The zone in which days are compared. Default: UTC. */
-  timeZone?: string;
   /** The day up to which there are open lines that `lines` does not hold. */
   unseen?: string | undefined;
 }
@@ -94,7 +97,7 @@ function withAlike(pairs: readonly Pair[]): Pair[] {
 /** Gathers what counts around each line and payment: other lines, and other payments that the line names. */
 async function surroundingsOf(
   database: Reader,
-  { now, timeZone = 'UTC', unseen }: ProposeOptions,
+  { now, timeZone, calendar, unseen }: ProposeOptions,
   credits: readonly { line: BankLine; namings: Namings }[],
   debits: { outgoing: readonly ReadLine[]; named: readonly string[] },
 ): Promise<(line: BankLine, payment: Payment) => Surroundings> {
@@ -113,7 +116,7 @@ async function surroundingsOf(
     const rivals = (carriers.get(id) ?? []).filter((one) => one.id !== line.id);
     const { ids, together } = named.get(line.id) ?? NONE_NAMED;
     return {
-      ...{ now, timeZone, unseen },
+      ...{ now, timeZone, calendar, unseen },
       takenBack: takenBack(line, payment),
       rivals,
       named: ids.has(id) ? ids.size : 0,

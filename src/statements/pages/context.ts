@@ -1,9 +1,7 @@
 // What the console's pages of bank statements are given.
 import type { ReviewContext, ReviewParts } from '../../review/pages/context.ts';
+import type { MatchSettings } from '../matching/propose.ts';
 
-export interface StatementParts extends ReviewParts {
-  /** What the bookkeeper writes before references. */
-  prefixes: readonly string[];
-}
+export interface StatementParts extends ReviewParts, MatchSettings {}
 
 export type StatementContext = ReviewContext & StatementParts;

@@ -1,9 +1,10 @@
 // Bank statements under /admin: imported by a program, listed page by page, as openapi.json says, and refused with every fault.
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
+import { DAY_MS } from '../../../src/lib/time.ts';
 import { listLayouts } from '../../../src/statements/rule-queries.ts';
 import { addPerson, type Person } from '../../support/admin.ts';
-import { ACCOUNT, camt, TRANSFERS } from '../../support/camt.ts';
+import { ACCOUNT, camt, TRANSFERS, today } from '../../support/camt.ts';
 import { sharedHarness } from '../../support/harness.ts';
 import { DocumentedService } from '../../support/openapi.ts';
 
@@ -219,5 +220,32 @@ describe('statements under /admin', () => {
       assert.equal((await get(`/admin/statement_lines${query}`)).status, 422, query);
     assert.equal((await send(FILE, '', otto.token)).status, 403);
     assert.equal((await send(Buffer.alloc(64 * 1024 * 1024 + 1))).status, 413);
+  });
+});
+
+describe('what lines are matched by', () => {
+  const configuration = `${TRANSFERS}\ncalendar: none\nstatements:\n  prefixes: [INV-]\n`;
+  const service = sharedHarness('sqlite', { configuration });
+
+  test('is the calendar and the prefixes of the configuration: where banks book on Sundays, Monday is late for Saturday', async () => {
+    const ana = await addPerson(service, 'reviewer');
+    const now = service.clock.now();
+    const date = Temporal.PlainDate.from(today(now));
+    const friday = date.add({ days: 12 - date.dayOfWeek });
+    service.clock.advance(Date.parse(`${friday}T12:00:00Z`) - now);
+    const { id } = await service.create({
+      amount: 31,
+      currency: 'EUR',
+      expires_in: 86_400,
+      merchant_reference: '4711',
+    });
+    const monday = today(service.clock.now() + 3 * DAY_MS);
+    service.clock.advance(4 * DAY_MS);
+    const file = camt([{ amount: '31.00', day: monday, text: 'INV-4711' }]);
+    const headers = { 'content-type': 'application/octet-stream' };
+    await service.request('/admin/statements', { method: 'POST', key: ana.token, body: file, headers });
+    const [line] = (await service.request('/admin/statement_lines', { key: ana.token })).json.data;
+    const [{ payment_id, case: kind }] = line.proposals;
+    assert.deepEqual([payment_id, kind], [id, 'late']);
   });
 });

@@ -32,7 +32,7 @@ import { acceptParts, reopenParts, severalOf } from '../../../src/statements/mat
 import type { LineCase } from '../../../src/statements/matching/matrix.ts';
 import { certainPairs, openLines } from '../../../src/statements/matching/open-lines.ts';
 import { submit } from '../../campaigns/history.ts';
-import { ACCOUNT, camt, type Entry, today } from '../../support/camt.ts';
+import { ACCOUNT, camt, type Entry, MATCHING, today } from '../../support/camt.ts';
 import { load, open } from '../../support/customer.ts';
 import { type Harness, startHarness } from '../../support/harness.ts';
 import { editOutside } from '../../support/outside.ts';
@@ -212,12 +212,14 @@ for (const engine of ENGINES) {
       const text = creditorReference(paid);
       const line = await bring({ amount: '51.00', text, bank: 'BK51', day: today() });
       const first = async (id: string) => {
-        const open = await openLines(service.service.database, { now: service.clock.now() });
+        const open = await openLines(service.service.database, { ...MATCHING, now: service.clock.now() });
         const [proposal] = open.find((one) => one.line.id === id)!.proposals;
         return [proposal!.payment.id, proposal!.level, proposal!.case, proposal!.button];
       };
       assert.deepEqual(await first(line), [paid.id, 'certain', 'recorded', 'link']);
-      const certain = certainPairs(await openLines(service.service.database, { now: service.clock.now() }));
+      const certain = certainPairs(
+        await openLines(service.service.database, { ...MATCHING, now: service.clock.now() }),
+      );
       const pair = pairOf(line, await payment(paid.id));
       const done = await commit((one) => approveCertain(one, ANA, [pair], certain, {}));
       assert.deepEqual([done.decisions, done.linked, done.left], [[], [pair], []]);
@@ -282,7 +284,7 @@ for (const engine of ENGINES) {
           for (const [minor, byLine, handKind, received] of others) {
             const kind = isHand ? handKind : byLine;
             const further = await come(minor);
-            const open = await openLines(service.service.database, { now: service.clock.now() });
+            const open = await openLines(service.service.database, { ...MATCHING, now: service.clock.now() });
             const [proposal] = open.find((one) => one.line.id === further)!.proposals;
             assert.deepEqual(
               [proposal!.case, proposal!.level],
@@ -306,7 +308,7 @@ for (const engine of ENGINES) {
       const line = await bring({ amount: '100.00', text, day: today() });
       await commit((one) => approveLine(one, ANA, pairOf(line, paid), {}));
       const debit = await bring({ amount: '30.00', direction: 'DBIT', text: `Refund ${text}`, day: today() });
-      const proposed = await openLines(service.service.database, { now: service.clock.now() });
+      const proposed = await openLines(service.service.database, { ...MATCHING, now: service.clock.now() });
       const [proposal] = proposed.find((one) => one.line.id === debit)!.proposals;
       assert.deepEqual([proposal!.case, proposal!.button], ['went_out', 'back']);
       await commit(async (one) => acceptLine(one, ANA, pairOf(debit, await payment(paid.id))));
@@ -339,7 +341,7 @@ for (const engine of ENGINES) {
       const debit = await bring({ amount: '20.39', text, day: today(), direction: 'DBIT', reversal: true });
       await commit((one) => ignoreLine(one, ANA, debit, 'The bank took it back'));
       service.service.database.refresh();
-      const open = await openLines(service.service.database, { now: service.clock.now() });
+      const open = await openLines(service.service.database, { ...MATCHING, now: service.clock.now() });
       const [proposal] = open.find((one) => one.line.id === line)!.proposals;
       assert.deepEqual([proposal!.level, proposal!.case], ['possible', 'taken_back']);
       assert.ok(!certainPairs(open).some((pair) => pair.line.id === line));
@@ -351,7 +353,7 @@ for (const engine of ENGINES) {
       const line = await bring({ ...entry, text: creditorReference(paid) });
       const sure = await bring({ ...entry, amount: '20.40', text: creditorReference(await pay(20.4)) });
       await bring({ ...entry, text: 'Rücküberweisung AC04', direction: 'DBIT', reversal: true });
-      const open = await openLines(service.service.database, { now: service.clock.now() });
+      const open = await openLines(service.service.database, { ...MATCHING, now: service.clock.now() });
       const level = (id: string) => open.find((one) => one.line.id === id)!.proposals[0]!.level;
       assert.deepEqual([level(line), level(sure)], ['possible', 'certain']);
     });
@@ -431,7 +433,7 @@ for (const engine of ENGINES) {
       const line = await bring({ text });
       await commit((one) => acceptLine(one, ANA, pairOf(line, paid)));
       const second = await bring({ text });
-      const lines = await openLines(service.service.database, { now: service.clock.now() });
+      const lines = await openLines(service.service.database, { ...MATCHING, now: service.clock.now() });
       const [proposal] = lines.find((one) => one.line.id === second)!.proposals;
       assert.deepEqual(
         [proposal!.case, proposal!.level, proposal!.sentence.split('. ')[0]],
@@ -482,7 +484,7 @@ for (const engine of ENGINES) {
       const line = await bring({ amount: '42.50', text, day: today() });
       const proposed = async () => {
         service.service.database.refresh();
-        const open = await openLines(service.service.database, { now: service.clock.now() });
+        const open = await openLines(service.service.database, { ...MATCHING, now: service.clock.now() });
         return severalOf({ amount_minor: 4250 }, open.find((each) => each.line.id === line)?.proposals ?? []);
       };
       assert.deepEqual(new Set((await proposed()).map(({ id }) => id)), new Set([one.id, two.id]));
@@ -598,7 +600,7 @@ for (const engine of ENGINES) {
         );
       const { database, journal } = service.service;
       const now = service.clock.now();
-      const certain = certainPairs(await openLines(database, { now }));
+      const certain = certainPairs(await openLines(database, { ...MATCHING, now }));
       const mine = certain.filter(({ payment }) => paid.some(({ id }) => id === payment.id));
       assert.equal(mine.length, 4);
       const pairs = mine.map(({ line, payment }) => pairOf(line.id, payment));
@@ -642,7 +644,11 @@ for (const engine of ENGINES) {
       const lines = [await on('06', two), await on('07', back), await on('08', free)];
       service.service.database.refresh();
       const told = async (options: Parameters<typeof openLines>[2]) => {
-        const all = await openLines(service.service.database, { now: service.clock.now() }, options);
+        const all = await openLines(
+          service.service.database,
+          { ...MATCHING, now: service.clock.now() },
+          options,
+        );
         assert.ok(all.every(({ line }) => line.text !== 'Rent'));
         const of = (id: string) => all.find(({ line }) => line.id === id)?.proposals[0];
         return [...lines, old].map((id) => of(id) && [of(id)!.level, of(id)!.case]);

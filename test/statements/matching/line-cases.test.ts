@@ -15,7 +15,7 @@ import type { LineCase } from '../../../src/statements/matching/matrix.ts';
 import { openLines } from '../../../src/statements/matching/open-lines.ts';
 import { propose } from '../../../src/statements/matching/propose.ts';
 import { decide, submit } from '../../campaigns/history.ts';
-import { ACCOUNT, camt } from '../../support/camt.ts';
+import { ACCOUNT, camt, MATCHING } from '../../support/camt.ts';
 import { sharedHarness } from '../../support/harness.ts';
 import { editOutside } from '../../support/outside.ts';
 import { ANA, haveReviewers } from '../../support/reviewers.ts';
@@ -94,7 +94,7 @@ describe('named cases', () => {
     );
   async function told(...lines: BankLine[]): Promise<unknown[][]> {
     service.service.database.refresh();
-    const all = await propose(service.service.database, lines, { now: service.clock.now() });
+    const all = await propose(service.service.database, lines, { ...MATCHING, now: service.clock.now() });
     return all.map(({ proposals: [first] }) =>
       first ? [first.level, first.case, first.sentence, first.act] : [],
     );
@@ -477,7 +477,7 @@ describe('named cases', () => {
     await importFile(journal, checked, ACT, { despiteFaults: false, dryRun: false });
     const first = async () => {
       database.refresh();
-      const all = await openLines(database, { now: service.clock.now() });
+      const all = await openLines(database, { ...MATCHING, now: service.clock.now() });
       const { proposals } = all.find(({ line }) => line.references.booking === bank)!;
       return proposals.map(({ payment, level, facts }) => [payment.id, level, facts.length])[0];
     };

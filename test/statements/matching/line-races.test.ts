@@ -19,7 +19,7 @@ import { certainPairs, openLines } from '../../../src/statements/matching/open-l
 import type { Database } from '../../../src/store/database.ts';
 import { openDatabase } from '../../../src/store/open.ts';
 import { submit } from '../../campaigns/history.ts';
-import { ACCOUNT, camt, type Entry, today } from '../../support/camt.ts';
+import { ACCOUNT, camt, type Entry, MATCHING, today } from '../../support/camt.ts';
 import { type Harness, startHarness } from '../../support/harness.ts';
 import { unhurried } from '../../support/journal.ts';
 import { ANA, BEN, haveReviewers } from '../../support/reviewers.ts';
@@ -141,7 +141,9 @@ for (const engine of ENGINES)
         for (const { id } of created) await submit(service, id);
         const payments = await Promise.all(created.map(paymentNow));
         const lines = [await bring(payments[0]!), await bring(payments[1]!)];
-        const certain = certainPairs(await read((one) => openLines(one, { now: service.clock.now() })));
+        const certain = certainPairs(
+          await read((one) => openLines(one, { ...MATCHING, now: service.clock.now() })),
+        );
         const pairs = payments.map((payment, i) => pairOf(lines[i]!, payment));
         // A line without a reference, which the other reviewer takes for the first payment.
         const bare = await bring(payments[0]!, { text: 'Thank you' });
@@ -205,7 +207,9 @@ for (const engine of ENGINES)
     test('four eyes hold: the certain one above the limit waits, and who approved it does not confirm it', async () => {
       const payment = await pay();
       const line = await bring(payment);
-      const certain = certainPairs(await read((one) => openLines(one, { now: service.clock.now() })));
+      const certain = certainPairs(
+        await read((one) => openLines(one, { ...MATCHING, now: service.clock.now() })),
+      );
       const limit = { EUR: 1000 };
       const press = (who: typeof ANA) =>
         journals[0].commit((one) => approveCertain(one, who, [pairOf(line, payment)], certain, limit));

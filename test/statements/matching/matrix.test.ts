@@ -12,6 +12,7 @@ import { MATRIX } from '../../../src/statements/matching/matrix.ts';
 import { DIMENSIONS, type MatrixCell } from '../../../src/statements/matching/matrix-dimensions.ts';
 import { rowOf } from '../../../src/statements/matching/matrix-row.ts';
 import { propose } from '../../../src/statements/matching/propose.ts';
+import { MATCHING } from '../../support/camt.ts';
 import { isWhole, sampled } from '../../support/extent.ts';
 import { type Harness, startHarness } from '../../support/harness.ts';
 import { month, storePayments } from '../../support/months.ts';
@@ -209,7 +210,7 @@ async function told(some: readonly Made[]): Promise<(Proposal | undefined)[]> {
   );
   database.refresh();
   const lines = some.flatMap(({ line, others }) => [line, ...others]);
-  const all = await propose(database, lines, { now: IMPORTED, timeZone: ZONE });
+  const all = await propose(database, lines, { ...MATCHING, now: IMPORTED, timeZone: ZONE });
   const byLine = new Map(all.map(({ line, proposals }) => [line.id, proposals]));
   return some.map(({ line, payment }) => byLine.get(line.id)!.find((one) => one.payment.id === payment.id));
 }
@@ -359,7 +360,7 @@ test('the same cell is told the same at once and days later', async () => {
   const { database, journal } = service.service;
   await storePayments(journal, [one.payment]);
   for (const now of [CREATED + DAY_MS, IMPORTED, IMPORTED + 90 * DAY_MS]) {
-    const [first] = await propose(database, [one.line], { now, timeZone: ZONE });
+    const [first] = await propose(database, [one.line], { ...MATCHING, now, timeZone: ZONE });
     assert.deepEqual([first!.proposals[0]!.level, first!.proposals[0]!.case], ['certain', 'exact']);
   }
 });

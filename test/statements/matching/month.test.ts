@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { propose } from '../../../src/statements/matching/propose.ts';
+import { MATCHING } from '../../support/camt.ts';
 import { startHarness } from '../../support/harness.ts';
 import { judged, MONTH_END, month, storePayments } from '../../support/months.ts';
 import { SeededRandom } from '../../support/seeded-random.ts';
@@ -13,7 +14,10 @@ test('certain proposals of a month are right', async () => {
   await storePayments(journal, payments);
   database.refresh();
   const given = lines.map(({ line }) => line);
-  const { wrong, referenced, others } = judged(lines, await propose(database, given, { now: MONTH_END }));
+  const { wrong, referenced, others } = judged(
+    lines,
+    await propose(database, given, { ...MATCHING, now: MONTH_END }),
+  );
   assert.deepEqual(wrong, []);
   assert.ok(referenced.all > 1000 && others.all > 400, 'there is enough of both');
   assert.ok(referenced.certain >= 0.98 * referenced.all, JSON.stringify(referenced));

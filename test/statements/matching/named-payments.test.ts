@@ -25,7 +25,7 @@ import { ownAccount, readingOptions } from '../../../src/statements/remembered.t
 import { undoImport } from '../../../src/statements/undo.ts';
 import { submit } from '../../campaigns/history.ts';
 import { entryCount } from '../../support/admin.ts';
-import { ACCOUNT, camt, type Entry, TRANSFERS, today } from '../../support/camt.ts';
+import { ACCOUNT, camt, type Entry, MATCHING, TRANSFERS, today } from '../../support/camt.ts';
 import { open } from '../../support/customer.ts';
 import { sharedHarness } from '../../support/harness.ts';
 import { ANA, BEN, haveReviewers } from '../../support/reviewers.ts';
@@ -214,7 +214,7 @@ describe('lines that a reviewer names payments for', () => {
     const back = await bring({ amount: '60.00', text: `Refund ${text}`, direction: 'DBIT' });
     const again = await bring({ amount: '100.50', text });
     const said = async () => {
-      const [one] = (await openLines(database(), { now: service.clock.now() })).find(
+      const [one] = (await openLines(database(), { ...MATCHING, now: service.clock.now() })).find(
         ({ line }) => line.id === again,
       )!.proposals;
       return [one!.level, one!.case, one!.sentence];
@@ -242,8 +242,9 @@ describe('lines that a reviewer names payments for', () => {
     const line = await bring(entry);
     const debit = await bring({ ...entry, text: 'Return', direction: 'DBIT', reversal: true });
     const said = async (id: string) =>
-      (await openLines(database(), { now: service.clock.now() })).find((one) => one.line.id === id)!
-        .proposals[0]!.case;
+      (await openLines(database(), { ...MATCHING, now: service.clock.now() })).find(
+        (one) => one.line.id === id,
+      )!.proposals[0]!.case;
     await commit((one) => ignoreLine(one, ANA, debit, 'Seen'));
     assert.equal(await said(line), 'taken_back');
     const other = await pay(71.18);
@@ -335,7 +336,7 @@ describe('lines that a reviewer names payments for', () => {
   test('the lines under /admin carry their proposals', async () => {
     const paid = await pay(77.7);
     const line = await bring({ amount: '77.70', text: creditorReference(paid) });
-    const shown = await openLines(database(), { now: service.clock.now() });
+    const shown = await openLines(database(), { ...MATCHING, now: service.clock.now() });
     assert.equal(shown.find((one) => one.line.id === line)!.proposals[0]!.level, 'certain');
   });
 

@@ -16,6 +16,7 @@ import { submitPayment } from '../../../src/payments/submit.ts';
 import type { Proposal } from '../../../src/statements/matching/judge-line.ts';
 import type { BankLine } from '../../../src/statements/matching/line-evidence.ts';
 import { propose } from '../../../src/statements/matching/propose.ts';
+import { MATCHING } from '../../support/camt.ts';
 import { sharedHarness } from '../../support/harness.ts';
 
 let lines = 0;
@@ -62,7 +63,11 @@ describe('proposals', () => {
     );
   async function proposed(...given: BankLine[]): Promise<Proposal[][]> {
     database().refresh();
-    const all = await propose(database(), given, { now: service.clock.now(), prefixes: ['INV-'] });
+    const all = await propose(database(), given, {
+      ...MATCHING,
+      now: service.clock.now(),
+      prefixes: ['INV-'],
+    });
     return all.map(({ proposals }) => proposals);
   }
   const one = async (line: BankLine) => (await proposed(line))[0]![0];

@@ -6,7 +6,7 @@ import { findPayment } from '../../../src/payments/queries.ts';
 import { findLine } from '../../../src/statements/line-queries.ts';
 import { certainPairs, openLines } from '../../../src/statements/matching/open-lines.ts';
 import { Bookkeeper } from '../../support/bookkeeper.ts';
-import { type Entry, TRANSFERS } from '../../support/camt.ts';
+import { type Entry, MATCHING, TRANSFERS } from '../../support/camt.ts';
 import { MANY_SIGN_INS } from '../../support/console.ts';
 import { sharedHarness } from '../../support/harness.ts';
 
@@ -72,14 +72,18 @@ describe('money that went back', () => {
   /** What is said of the line of a payment: in the list and on its own. */
   async function told(...paid: Paid[]): Promise<[string, boolean, string][]> {
     service.service.database.refresh();
-    const open = await openLines(service.service.database, { now: service.clock.now() });
+    const open = await openLines(service.service.database, { ...MATCHING, now: service.clock.now() });
     const certain = new Set(certainPairs(open).map(({ payment }) => payment.id));
     const lineOf = (n: number, all: typeof open) =>
       all.find(({ line: { references } }) => (references.booking ?? references.bank) === `C${n}`)!;
     // Alone, with all debits behind it, it is told the same.
     const [first] = paid;
     const also = [(await findLine(service.service.database, lineOf(first!.n, open).line.id))!];
-    const alone = await openLines(service.service.database, { now: service.clock.now() }, { shown: 1, also });
+    const alone = await openLines(
+      service.service.database,
+      { ...MATCHING, now: service.clock.now() },
+      { shown: 1, also },
+    );
     const sentence = (all: typeof open) => lineOf(first!.n, all).proposals[0]!.sentence;
     assert.equal(sentence(alone), sentence(open));
     return paid.map(({ id, n }) => {
