@@ -155,6 +155,11 @@ function headersOf({ baseUrl }: ConsolePlace, nonce?: string): Record<string, st
   return { ...pageHeaders(`${baseUrl}/console`, nonce), 'referrer-policy': 'same-origin' };
 }
 
+/** A form that was refused, shown with what was typed. */
+const REFUSED = [409, 422];
+/** Lets a browser keep the page for going back: it cannot ask for a form's answer again. Signing out removes it (`Clear-Site-Data`). */
+const KEPT_FOR_BACK = { 'cache-control': 'private, no-cache' };
+
 /** Sends a page, in the frame of the signed-in administrator. */
 export async function show(visit: Visit, shown: Shown): Promise<FastifyReply> {
   const { place, request, reply, theme, tongue, keys, principal, formKey, here, now, ends } = visit;
@@ -171,6 +176,7 @@ export async function show(visit: Visit, shown: Shown): Promise<FastifyReply> {
   return reply
     .code(status)
     .headers(headersOf(place, nonce))
+    .headers(principal && request.method === 'POST' && REFUSED.includes(status) ? KEPT_FOR_BACK : {})
     .headers(shown.headers ?? {})
     .send(text);
 }

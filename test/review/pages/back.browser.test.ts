@@ -1,0 +1,52 @@
+// Going back after a form of the console that was refused: the browser finds the page with what was typed, and does nothing twice.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Browser } from 'playwright-core';
+import { loaded, startChromium } from '../../support/chromium.ts';
+import type { Client } from '../../support/console.ts';
+import type { Harness } from '../../support/harness.ts';
+import { people, startReview } from './review-stage.ts';
+
+let harness: Harness;
+let browser: Browser;
+let ana: Client;
+before(async () => {
+  harness = await startReview();
+  ({ ana } = await people(harness));
+  browser = await startChromium();
+});
+after(async () => {
+  await browser?.close();
+  await harness.close();
+});
+
+test('a refused form, its correction, and back twice: no page is missing, nothing typed is lost, nothing is done twice.', async () => {
+  const { id } = await harness.create({ amount: 20 });
+  const context = await browser.newContext({ javaScriptEnabled: false });
+  await context.addCookies([...ana.cookies].map(([name, value]) => ({ name, value, url: harness.origin })));
+  const page = await context.newPage();
+  const record = () => loaded(page, () => page.getByRole('button', { name: 'Record the money' }).click());
+  await page.goto(`${harness.origin}/console/payments/${id}/record`);
+  await page.getByLabel('Amount that arrived').fill('twenty');
+  await page.getByLabel('Note').fill('Paid at the counter');
+  await record();
+  await page.getByText('Amount must be a number like 49.90').first().waitFor();
+  assert.equal(await page.getByLabel('Note').inputValue(), 'Paid at the counter');
+  await page.getByLabel('Amount that arrived').fill('20');
+  await page
+    .getByLabel('Day on which it arrived')
+    .fill(new Date(harness.clock.now()).toISOString().slice(0, 10));
+  await record();
+  const done = await page.locator('main').innerText();
+  assert.match(done, /Paid at the counter/);
+  await page.goBack();
+  assert.match(await page.locator('main').innerText(), /Amount must be a number/);
+  assert.equal(await page.getByLabel('Note').inputValue(), 'Paid at the counter');
+  await page.getByLabel('Amount that arrived').fill('20');
+  await page.goBack();
+  assert.match(await page.locator('main').innerText(), /Ana recorded money on it/);
+  await page.goForward();
+  await page.goForward();
+  assert.equal((await harness.request(`/v1/payments/${id}`)).json.data.amount_received, '20.00');
+  await context.close();
+});
