@@ -33,7 +33,7 @@ function wordsOf(text: string): string[] {
 const folded = (word: string) => word.replaceAll(/([AOU])E/g, '$1');
 
 /**
- * Whether two names may be one person's or one firm's. Equal words in any order are, whatever their length. Else the words of the shorter
+ * Whether two names may be one person's or one firm's. Equal words in any order are, whatever their length, and equal letters. Else the words of the shorter
  * name must be words of the other, or initials of them, and one word of three letters or two of two must be the same.
  */
 export function namesAgree(one: string, other: string): boolean {
@@ -43,6 +43,8 @@ export function namesAgree(one: string, other: string): boolean {
   ];
   if (few.length === 0) return false;
   if (searchedName(one) === searchedName(other)) return true;
+  // Chinese and Japanese names are written with and without a space, and so are Mac Donald and de la Cruz.
+  if (few.map(folded).join('') === many.map(folded).join('')) return true;
   const left = many.map(folded);
   let same = 0;
   return (

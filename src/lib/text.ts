@@ -10,10 +10,16 @@ const COMMANDS_TO_TERMINALS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u
 /** Text of strangers that no terminal obeys, and that every database takes. */
 export const harmlessText = (text: string): string => text.replace(COMMANDS_TO_TERMINALS, '\ufffd');
 
-/** A text as it was typed: without space around it, with line feeds as line breaks. */
-export const trimmedText = (typed: string): string => typed.replace(/\r\n?/g, '\n').trim();
-
 const BIDI_OVERRIDE = /[\u202a-\u202e\u2066-\u2069]/;
+/** Blanks and characters that have no picture, the empty one of Braille too. */
+const UNSEEN = /^[\s\u2800\p{Default_Ignorable_Code_Point}]*$/u;
+
+/** Whether nothing of a text can be seen: it is empty, or blanks and characters without a picture. */
+export const isBlank = (text: string): boolean => UNSEEN.test(text) && !BIDI_OVERRIDE.test(text);
+
+/** A text as it was typed: without space around it, with line feeds as line breaks; empty where nothing of it can be seen. */
+export const trimmedText = (typed: string): string =>
+  isBlank(typed) ? '' : typed.replace(/\r\n?/g, '\n').trim();
 
 /**
  * The sentence that says what is wrong with `text`, or undefined. Length is counted in code points.
@@ -24,6 +30,7 @@ export function textFault(text: string, maximum: number, multiline = false): str
   if (!text.isWellFormed()) return 'Must be well-formed Unicode.';
   if ((multiline ? CONTROL_BUT_TAB_AND_LF : CONTROL).test(text))
     return 'Must not contain control characters.';
+  if (isBlank(text) && text.trim() !== '') return 'Must have a character that can be seen.';
   if (BIDI_OVERRIDE.test(text)) return 'Must not contain characters that override the reading direction.';
   return undefined;
 }

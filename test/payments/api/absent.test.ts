@@ -6,7 +6,7 @@ import { type Answer, sharedHarness } from '../../support/harness.ts';
 import { type Document, resolved } from '../../support/openapi.ts';
 
 /** Values for nothing: of any field, and of an object. */
-const NOTHING = [null, '', ' ', ' \t '];
+const NOTHING = [null, '', ' ', ' \t ', '\u200b', '\u3164 \u2060\ufe0f'];
 const NO_OBJECT = [...NOTHING, []];
 
 describe('optional values that are absent', () => {

@@ -41,8 +41,17 @@ export function accountsAgree(one: string, other: string): boolean | undefined {
   const [number, bank = ''] = short.split('/').toReversed() as [string, string?];
   const bare = number.replace(/^0+/, '');
   const domestic = looksLikeIban(long) ? long.slice(4) : long.replaceAll('/', '');
+  if (startsWithBank(bare, domestic)) return true;
   if (bare.length < NUMBER_MINIMUM || !domestic.includes(bare)) return false;
   return domestic.endsWith(bare) && domestic.includes(bank) ? true : undefined;
+}
+
+/** Whether a bank code and an account number without a blank between are the two in `domestic`, which fills up with zeros. */
+function startsWithBank(bare: string, domestic: string): boolean {
+  let same = 0;
+  while (same < bare.length && bare[same] === domestic[same]) same++;
+  const rest = bare.slice(same);
+  return same >= NUMBER_MINIMUM && rest.length > 1 && domestic.slice(same).replace(/^0+/, '') === rest;
 }
 
 const withoutBic = (account: string) =>
