@@ -11,7 +11,7 @@ import { recordMoney } from '../../../src/review/record-money.ts';
 import { acceptLine, reopenLine } from '../../../src/statements/matching/line-acts.ts';
 import { openLines } from '../../../src/statements/matching/open-lines.ts';
 import { Bookkeeper } from '../../support/bookkeeper.ts';
-import { TRANSFERS, today } from '../../support/camt.ts';
+import { MATCHING, TRANSFERS, today } from '../../support/camt.ts';
 import { isWhole } from '../../support/extent.ts';
 import { sharedHarness } from '../../support/harness.ts';
 import { ANA, addReviewers } from '../../support/reviewers.ts';
@@ -167,7 +167,7 @@ class Walk {
 
   /** What is proposed for a line that came: money that is owed is never returned. */
   async #look(line: string, minor: number): Promise<void> {
-    const all = await openLines(service.service.database, { now: service.clock.now() });
+    const all = await openLines(service.service.database, { ...MATCHING, now: service.clock.now() });
     const proposal = all
       .find((one) => one.line.id === line)
       ?.proposals.find(({ payment }) => payment.id === this.#id);
