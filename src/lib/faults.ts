@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { holdsCardNumber, isCardFieldName } from './card-number.ts';
 import { type ErrorDetails, validationFailed } from './errors.ts';
 import { DEPTH_MAXIMUM, TOO_DEEP } from './json.ts';
-import { isBlank } from './text.ts';
+import { showsNothing } from './text.ts';
 
 const UNKNOWN_FIELD = 'Is not a known field.';
 const CARD_FIELD = 'Looks like card data. Card data is never accepted here: customers enter it at checkout.';
@@ -38,7 +38,7 @@ export const soundText = (
     .meta({ maxLength: maximum });
 
 /** Whether a caller sent a text for nothing: nothing of it can be seen. */
-export const saysNothing = (value: unknown): boolean => typeof value === 'string' && isBlank(value);
+export const saysNothing = (value: unknown): boolean => typeof value === 'string' && showsNothing(value);
 
 /**
  * A field that may be left out. `null`, blank text and, for an object, `[]`, which is how PHP writes an empty one, give null, as a field

@@ -94,3 +94,28 @@ export function momentsIn(timeZone: string, tag = OPERATORS): Moments {
   }
   return moments;
 }
+
+/** Languages in whose words spreadsheets write days and times. */
+const LANGUAGES =
+  'ar bg cs da de el en es et fi fr he hi hr hu id it ja ko lt lv nb nl pl pt ro ru sk sl sv th tr uk vi zh'.split(
+    ' ',
+  );
+/** The words of a text in lower case, of each the first letters: as many as tell months and weekdays apart. */
+export const wordBeginnings = (text: string): string[] =>
+  (text.toLowerCase().match(/[\p{L}\p{M}]+/gu) ?? []).map((word) => word.slice(0, 3));
+
+/** The beginnings of the words of months, weekdays and times of day in `LANGUAGES`, from the Unicode data of this Node. */
+export function momentWords(): string[] {
+  const forms = [
+    { dateStyle: 'full', timeStyle: 'short', hour12: true },
+    { month: 'long' },
+    { month: 'short' },
+  ] as const;
+  const dates = Array.from({ length: 12 }, (_, month) => Date.UTC(2026, month, 1 + 2 * month, 2 * month));
+  return LANGUAGES.flatMap((language) =>
+    forms.flatMap((form) => {
+      const format = new Intl.DateTimeFormat(`${language}-u-nu-latn`, form);
+      return dates.flatMap((date) => wordBeginnings(format.format(date)));
+    }),
+  );
+}

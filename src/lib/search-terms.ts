@@ -33,8 +33,8 @@ function wordsOf(text: string): string[] {
 const folded = (word: string) => word.replaceAll(/([AOU])E/g, '$1');
 
 /**
- * Whether two names may be one person's or one firm's. Equal words in any order are, whatever their length, and equal letters. Else the words of the shorter
- * name must be words of the other, or initials of them, and one word of three letters or two of two must be the same.
+ * Whether two names may be one person's or one firm's. Equal letters are, and equal words in any order, whatever their length. Else the
+ * words of the shorter name must be words of the other, or initials of them, and one word of three letters or two of two must be the same.
  */
 export function namesAgree(one: string, other: string): boolean {
   const [few, many] = [wordsOf(one), wordsOf(other)].sort((a, b) => a.length - b.length) as [

@@ -15,11 +15,11 @@ const BIDI_OVERRIDE = /[\u202a-\u202e\u2066-\u2069]/;
 const UNSEEN = /^[\s\u2800\p{Default_Ignorable_Code_Point}]*$/u;
 
 /** Whether nothing of a text can be seen: it is empty, or blanks and characters without a picture. */
-export const isBlank = (text: string): boolean => UNSEEN.test(text) && !BIDI_OVERRIDE.test(text);
+export const showsNothing = (text: string): boolean => UNSEEN.test(text) && !BIDI_OVERRIDE.test(text);
 
 /** A text as it was typed: without space around it, with line feeds as line breaks; empty where nothing of it can be seen. */
 export const trimmedText = (typed: string): string =>
-  isBlank(typed) ? '' : typed.replace(/\r\n?/g, '\n').trim();
+  showsNothing(typed) ? '' : typed.replace(/\r\n?/g, '\n').trim();
 
 /**
  * The sentence that says what is wrong with `text`, or undefined. Length is counted in code points.
@@ -30,7 +30,7 @@ export function textFault(text: string, maximum: number, multiline = false): str
   if (!text.isWellFormed()) return 'Must be well-formed Unicode.';
   if ((multiline ? CONTROL_BUT_TAB_AND_LF : CONTROL).test(text))
     return 'Must not contain control characters.';
-  if (isBlank(text) && text.trim() !== '') return 'Must have a character that can be seen.';
+  if (showsNothing(text) && text.trim() !== '') return 'Must have a character that can be seen.';
   if (BIDI_OVERRIDE.test(text)) return 'Must not contain characters that override the reading direction.';
   return undefined;
 }

