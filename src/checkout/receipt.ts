@@ -114,7 +114,7 @@ export function receiptRows(
     [words.html('receipt.paid'), paidOn === undefined ? null : words.day(paidOn)],
     [words.html('fact.decided'), words.moment(approvedAt)],
     [words.html('fact.method'), details.type === undefined ? null : nameOfMethod(words, details)],
-    [words.html('fact.payer_name'), payerName(payment, isPayers)],
+    [words.html('receipt.payer'), payerName(payment, isPayers)],
     [words.html('receipt.reference'), details.transfer_reference ?? null],
   ];
   return rows.filter((row): row is [Html, Html | string] => row[1] !== null);

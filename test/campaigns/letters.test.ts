@@ -21,6 +21,9 @@ const KILL_AFTER_MS = { from: 50, to: 1500 };
 const PAUSE_MS = 120;
 /** For how long the server is silent: longer than the lease of a node, shorter than what a node waits for. */
 const SILENT_MS = 24_000;
+/** A letter comes within this after the answer that promised it, in one of so many rounds. */
+const LEAVES_WITHIN_MS = 2000;
+const ROUNDS = 5;
 const idIn = (text: string | undefined) => /payment_id=(pay_\w+)/.exec(text ?? '')![1]!;
 
 type Group = { nodes: readonly NodeProcess[]; server: MailServer; random: SeededRandom };
@@ -114,17 +117,23 @@ describe('letters', { concurrency: 3 }, () => {
       const { server } = group;
       const promised: string[] = [];
       const promise = async () => promised.push((await sendLink(group, promised.length))!);
-      const tookMs: number[] = [];
-      for (let i = 0; i < 5; i++) {
-        await promise();
-        const answeredAt = Date.now();
-        await eventually(() => server.taken.length === promised.length);
-        tookMs.push(server.taken.at(-1)!.at - answeredAt);
+      // Others use this machine, too: of several rounds one is enough, and in that each letter is in time.
+      const slowestMs: number[] = [];
+      while (slowestMs.length < ROUNDS && !((slowestMs.at(-1) ?? Infinity) <= LEAVES_WITHIN_MS)) {
+        let slowest = 0;
+        for (let i = 0; i < 5; i++) {
+          await promise();
+          const answeredAt = Date.now();
+          await eventually(() => server.taken.length === promised.length);
+          slowest = Math.max(slowest, server.taken.at(-1)!.at - answeredAt);
+        }
+        slowestMs.push(slowest);
       }
-      context.diagnostic(`letters came ${tookMs.join(', ')} ms after the answer that promised them`);
+      context.diagnostic(`the slowest of five letters came ${slowestMs.join(', ')} ms after its answer`);
+      assert.ok(slowestMs.at(-1)! <= LEAVES_WITHIN_MS, 'each letter is in time in one of the rounds');
       server.behave({ silentMs: SILENT_MS });
       await promise();
-      await eventually(() => server.taken.length === 6);
+      await eventually(() => server.taken.length === promised.length);
       server.behave('take');
       await promise();
       assert.equal(await allCame(group, promised), 0);

@@ -50,6 +50,7 @@ test('a receipt is one page of A4 and of Letter in de, ar, ja and hi, and its te
   for (const language of ['de', 'ar', 'ja', 'hi']) {
     await page.goto(`${harness.origin}/payment.php?payment_id=${id}&lang=${language}`);
     const seen = await page.locator('body').innerText();
+    assert.match(seen, /Hauptstraße 1\n10115 Berlin/, language);
     for (const format of ['A4', 'Letter']) {
       const name = `${format} in ${language}`;
       const input = await page.pdf({ format });

@@ -196,7 +196,7 @@ function telling(kind: CustomerLetter, said: Said): Parts {
 /** How anyone checks the receipt, as its page says it. */
 function howToCheck({ words, checkoutBaseUrl }: Said, { number }: IssuedReceipt): Html {
   const url = checkoutBaseUrl + VERIFY_PATH;
-  const address = html`<a class="link" href="${url}?number=${number}"><bdi dir="ltr">${url}</bdi></a>`;
+  const address = html`<a class="link" href="${url}?number=${number}" style="color:#2a47b0"><bdi dir="ltr">${url}</bdi></a>`;
   return words.html('receipt.check', { address });
 }
 

@@ -1,6 +1,7 @@
 // The markup of a letter, as HTML and as text with the same words: mail programs know few styles, and drop those of html and body.
 import { type Html, html, safeUrl } from '../../lib/html.ts';
 import type { Language } from '../../lib/locale.ts';
+import { lines } from '../../web/markup/parts.ts';
 
 /** What a letter says, from top to bottom. */
 export interface LetterContent {
@@ -35,15 +36,13 @@ const CSS = {
   amount: 'font-size:36px;line-height:42px;font-weight:650;letter-spacing:-.02em',
   logo: 'height:40px;width:auto;max-width:160px;padding:3px;border-radius:8px;background:#ffffff',
   muted: 'font-size:14px;line-height:20px;color:#5c606b',
-  quote:
-    'margin:0 0 16px;padding:2px 12px;border:0 solid #e4e2dc;border-inline-start-width:3px;white-space:pre-wrap',
+  quote: 'margin:0 0 16px;padding:2px 12px;border:0 solid #e4e2dc',
   button:
     'display:inline-block;padding:13px 22px;border-radius:8px;background:#2a47b0;color:#ffffff;font-weight:600;text-decoration:none',
   link: 'color:#2a47b0;word-break:break-all',
   facts: 'margin:0 0 16px;border-collapse:collapse;font-size:16px;line-height:24px',
   cell: 'padding:8px 0;border-bottom:1px solid #e4e2dc;vertical-align:top',
-  term: 'padding-inline-end:16px;width:38%;overflow-wrap:normal;font-weight:400;color:#5c606b',
-  value: 'white-space:pre-line',
+  term: 'width:38%;overflow-wrap:normal;font-weight:400;color:#5c606b',
 } as const;
 /** Attributes of a table that lays out. */
 const LAYOUT = html` role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0"`;
@@ -84,18 +83,22 @@ export function letterHtml(content: LetterContent): string {
 <body class="canvas" style="${CSS.body}">
 <table${LAYOUT} class="canvas" style="background:#f4f3ef"><tr>
 <td align="center"${cell} style="padding:24px 12px">
+<!--[if mso]><table role="presentation" width="560"><tr><td${cell}><![endif]-->
 <table${LAYOUT} style="max-width:560px"><tr>
 <td class="paper"${cell} style="${CSS.paper};${alignment(direction)}">
 <main>
 ${parts(content)}</main>
 </td></tr></table>
+<!--[if mso]></td></tr></table><![endif]-->
 </td></tr></table>
 </body>
 </html>
 `.toString();
 }
 
-const alignment = (direction: string) => `text-align:${direction === 'rtl' ? 'right' : 'left'}`;
+/** The side on which a line begins. Outlook knows sides and line breaks, and neither starts of lines nor `white-space`. */
+const sideOf = (direction: string) => (direction === 'rtl' ? 'right' : 'left');
+const alignment = (direction: string) => `text-align:${sideOf(direction)}`;
 
 function parts(content: LetterContent): Html {
   const {
@@ -114,7 +117,8 @@ function parts(content: LetterContent): Html {
   const { direction } = language;
   const line = (text: Html | string, style = '', name = 'ink') =>
     html`<p class="${name}" dir="${direction}" style="margin:0 0 16px;${alignment(direction)};${style}">${text}</p>\n`;
-  const quote = html` dir="${direction}" style="${CSS.quote};${alignment(direction)}"`;
+  const bar = `border-${sideOf(direction)}-width:3px`;
+  const quote = html` dir="${direction}" style="${CSS.quote};${bar};${alignment(direction)}"`;
   const small = (text: Html | string, style = '') => line(text, `${CSS.muted};${style}`, 'muted');
   const url = button && safeUrl(button.url);
   const picture =
@@ -125,7 +129,7 @@ function parts(content: LetterContent): Html {
 <h1 class="ink" dir="${direction}" style="${CSS.heading};${alignment(direction)}">${heading}</h1>
 ${amount !== undefined && line(html`<bdi>${amount}</bdi>`, CSS.amount)}${paragraphs.map((one) => line(one))}${quotes.map(
   ({ from, text }) =>
-    html`${small(from, 'margin-bottom:4px')}<blockquote class="line ink"${quote}><bdi>${unlinked(text)}</bdi></blockquote>\n`,
+    html`${small(from, 'margin-bottom:4px')}<blockquote class="line ink"${quote}><bdi>${lines(unlinked(text))}</bdi></blockquote>\n`,
 )}${facts.length > 0 && factTable(facts, direction)}${
   url !== undefined &&
   html`${line(html`<a class="button" href="${url}" style="${CSS.button}">${button!.label}</a>`, 'margin-top:8px')}${small(
@@ -136,13 +140,14 @@ ${amount !== undefined && line(html`<bdi>${amount}</bdi>`, CSS.amount)}${paragra
 
 function factTable(facts: NonNullable<LetterContent['facts']>, direction: string): Html {
   const cell = `${CSS.cell};${alignment(direction)}`;
+  const gap = `padding-${direction === 'rtl' ? 'left' : 'right'}:16px`;
   return html`<table width="100%" cellpadding="0" cellspacing="0" border="0" dir="${direction}" style="${CSS.facts}">
 ${facts.map(
   ([
     term,
     value,
-  ]) => html`<tr><th scope="row" class="line muted" dir="${direction}" style="${cell};${CSS.term}">${term}</th>
-<td class="line ink" dir="${direction}" style="${cell};${CSS.value}"><bdi>${value}</bdi></td></tr>\n`,
+  ]) => html`<tr><th scope="row" class="line muted" dir="${direction}" style="${cell};${CSS.term};${gap}">${term}</th>
+<td class="line ink" dir="${direction}" style="${cell}"><bdi>${lines(value)}</bdi></td></tr>\n`,
 )}</table>\n`;
 }
 

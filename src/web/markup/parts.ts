@@ -4,11 +4,17 @@ import { contactAddress } from '../../lib/web-address.ts';
 
 export type TermPair = [term: Html, value: Html | string | null];
 
+/** A text with its line breaks as markup, such as a postal address. */
+export const lines = (text: Html | string): Html =>
+  typeof text === 'string'
+    ? html`${text.split('\n').map((line, i) => html`${i > 0 && html`<br>`}${line}`)}`
+    : text;
+
 /** Terms and what they say; what has nothing to say is left out. */
 export function facts(rows: readonly TermPair[]): Html {
   const told = rows.filter(([, value]) => value !== null);
   return html`<dl class="facts">
-${told.map(([term, value]) => html`<div><dt>${term}</dt><dd><bdi>${value}</bdi></dd></div>\n`)}</dl>`;
+${told.map(([term, value]) => html`<div><dt>${term}</dt><dd><bdi>${lines(value!)}</bdi></dd></div>\n`)}</dl>`;
 }
 
 /** `text` under `heading`, which names who it is from. */
