@@ -34,12 +34,13 @@ function shareOf(wanted: string, found: string): number {
   return read / all.reduce((sum, [, times]) => sum + times, 0);
 }
 
-test('a receipt is one page of A4 and of Letter in de, ar, ja and hi, and its text reads back', {
+test('a receipt for twenty items is one page of A4 and of Letter in de, ar, ja and hi, and its text reads back', {
   skip: SKIP,
 }, async () => {
   await using harness = await startHarness('sqlite', { configuration: SHOP });
   await using browser = await startChromium();
-  const asked = { currency: 'EUR', merchant_reference: 'ORDER-1001', description: 'Two loaves of rye bread' };
+  const description = Array.from({ length: 20 }, (_, i) => `${i + 1} loaves of rye bread`).join('\n');
+  const asked = { currency: 'EUR', merchant_reference: 'ORDER-1001', description };
   const { id } = await harness.create(asked, { key });
   for (const act of ['submit', 'approve'])
     await harness.request(`/v1/test/payments/${id}/${act}`, { method: 'POST', key });
