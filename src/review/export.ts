@@ -8,7 +8,7 @@ import { asOf, dueMinor, isDecided, type Payment, receivedMinor } from '../payme
 import type { Reader } from '../store/database.ts';
 import { type ExportFormat, rowWriter, type Separator } from '../web/row-writer.ts';
 import { type SearchFilter, searchPayments } from './queries.ts';
-import { arrivalsOf, receivedSoFar, reviewActs, reviewersOf } from './review.ts';
+import { arrivalsOf, knownSoFar, reviewActs, reviewersOf } from './review.ts';
 
 const PAGE = 500;
 
@@ -68,7 +68,7 @@ function rowOf(
     bank_reference: acts.findLast((act) => act.bank_reference !== undefined)?.bank_reference ?? null,
     decided_by: decision && payment.decided_at !== null ? (names.get(decision.by) ?? decision.by) : null,
     note: notes.length > 0 ? notes.join('\n') : null,
-    received_amount: arrivals.length > 0 ? formatAmount(receivedSoFar(payment)) : null,
+    received_amount: arrivals.length > 0 ? formatAmount(knownSoFar(payment) ?? 0) : null,
     received_on: arrivals.at(-1)?.received_on ?? null,
     created_on: day(payment.created_at),
     submitted_on: day(payment.submitted_at),

@@ -53,7 +53,7 @@ export interface ReviewAct {
   line?: string;
   /** Why the payment was cancelled before money was recorded on it. */
   was?: StatusReason;
-  /** The `entry_version` of the act by hand whose money the matched line shows, how much of it, and what an approval stood for. */
+  /** The `entry_version` of the act by hand whose money the matched line shows; how much of it, or all; and what an approval stood for. */
   same_as?: number;
   same_minor?: number;
   same_of?: number;
@@ -121,7 +121,10 @@ export function arrivalsOf(payment: Pick<Payment, 'review'>): Receipt[] {
   });
   return [...assumed, ...arrived].flatMap((one) => {
     const lines = shown.get(one.entry_version) ?? [];
-    const amount_minor = sumMinor([one.amount_minor, ...lines.map(({ same_minor = 0 }) => -same_minor)]);
+    const amount_minor = sumMinor([
+      one.amount_minor,
+      ...lines.map(({ same_minor = one.amount_minor }) => -same_minor),
+    ]);
     return amount_minor > 0 ? { ...one, amount_minor } : [];
   });
 }

@@ -90,6 +90,8 @@ export type LineDetails = Pick<
 > & {
   /** The bank names no day: that of the row is the statement's last day, or the one on which it was pasted. */
   undated?: true;
+  /** Of a part of a line: its thousandth, which the column cannot hold. */
+  third?: number;
 };
 
 const NO_DETAILS: LineDetails = { references: {}, text: '', counterparty: {} };
@@ -100,7 +102,7 @@ export function saidOn({ details }: Pick<KeptLine, 'details'>): LineDetails {
 }
 
 /**
- * The amount of a line in minor units, with a tenth if the bank wrote thousandths. A part of a line has none.
+ * The amount of a line in minor units, with a tenth if the bank wrote thousandths; of a part, what that has of them.
  */
 export function exactMinor({
   amount_minor,
@@ -108,8 +110,9 @@ export function exactMinor({
   ...line
 }: Pick<KeptLine, 'amount_minor'> &
   Partial<Pick<KeptLine, 'details' | 'fingerprint'> & LineDetails>): number {
-  const { beyond } = line.details == null ? line : saidOn({ details: line.details });
-  const [, third] = (!fingerprint.includes('/') && /(\d) [A-Z]{3}$/.exec(beyond ?? '')) || [];
+  const said = line.details == null ? line : saidOn({ details: line.details });
+  const [, written] = (!fingerprint.includes('/') && /(\d) [A-Z]{3}$/.exec(said.beyond ?? '')) || [];
+  const third = said.third ?? written;
   return third === undefined ? amount_minor : sumMinor([Math.floor(amount_minor), Number(third) / 10]);
 }
 

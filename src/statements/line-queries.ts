@@ -130,12 +130,12 @@ export function linesOfStatement(
   return database.query<KeptLine>(sql, account, id);
 }
 
-/** Those of some statements of whose first lines one is not open. */
+/** Those of some statements of whose first lines one is not open. Parts of a line that is whole again do not count. */
 export async function statementsDecided(database: Reader, ids: readonly string[]): Promise<Set<string>> {
   if (ids.length === 0) return new Set();
   const one = `select statement_id from (
-       select statement_id, state from statement_lines where statement_id = ? order by day, id limit ${LOOKED_AT}
-     ) as looked where state <> 'open'`;
+       select statement_id, state, fingerprint from statement_lines where statement_id = ? order by day, id limit ${LOOKED_AT}
+     ) as looked where state <> 'open' and not (state = 'replaced' and fingerprint like '%/%')`;
   const sql = ids.map(() => one).join(' union ');
   const rows = await database.query<{ statement_id: string }>(sql, ...ids);
   return new Set(rows.map(({ statement_id }) => statement_id));

@@ -5,7 +5,7 @@ import type { Transaction } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { phrase, spoken } from '../lib/phrases.ts';
 import { type KeptLine, type KeptStatement, LINES, STATEMENTS } from './kept.ts';
-import { findStatement, linesByEntry, linesOfStatement } from './line-queries.ts';
+import { findStatement, isPart, linesByEntry, linesOfStatement } from './line-queries.ts';
 
 /** Stands in the place of a fingerprint or a digest, so that the same money and the same statement are new again. */
 const undoneName = ({ id }: { id: string }) => `undone:${id}`;
@@ -22,13 +22,16 @@ export async function undoImport(transaction: Transaction, id: string, act: Act)
   if (!statement || isUndone(statement))
     throw new OperationalError('not_found', 'There is no such import, or it was undone.');
   const lines = await linesOfStatement(transaction, statement);
-  const decided = lines.filter(({ state }) => state !== 'open').length;
+  // Parts of a line that is whole again.
+  const gone = lines.filter((line) => isPart(line) && line.state === 'replaced');
+  const decided = lines.filter((line) => line.state !== 'open' && !gone.includes(line)).length;
+  const count = lines.length - gone.length;
   if (decided > 0)
     throw new OperationalError(
       'invalid_status',
       spoken(
         (say) =>
-          say`${decided} of its ${lines.length} lines were matched, ignored or replaced. Take that back first.`,
+          say`${decided} of its ${count} lines were matched, ignored or replaced. Take that back first.`,
       ),
     );
   for (const whole of await replacedBy(transaction, lines))
@@ -37,12 +40,12 @@ export async function undoImport(transaction: Transaction, id: string, act: Act)
     const written = { state: 'undone', fingerprint: undoneName(line), entry_reference: null } as const;
     await change(transaction, act, 'line.undone', line, written);
   }
-  const gone = { digest: undoneName(statement), opening_minor: null, closing_minor: null };
-  const undone = await changeRow(transaction, act, 'statement.undone', STATEMENTS, statement, gone, {
-    lines: lines.length,
+  const cleared = { digest: undoneName(statement), opening_minor: null, closing_minor: null };
+  const undone = await changeRow(transaction, act, 'statement.undone', STATEMENTS, statement, cleared, {
+    lines: count,
   });
   if (!undone) throw changedMeanwhile();
-  return lines.length;
+  return count;
 }
 
 /** Entries of other statements in whose place their transactions among `lines` stand. */

@@ -1,10 +1,14 @@
 // What was received and what is due, as the payment, its events and administrators' programs tell it.
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
+import { erasePayment } from '../../src/payments/erase.ts';
 import { dueMinor, receivedMinor } from '../../src/payments/payment.ts';
+import { addNote } from '../../src/review/act.ts';
+import { receivedSoFar } from '../../src/review/review.ts';
 import { addPerson, type Person, post, sentForReview } from '../support/admin.ts';
 import { open } from '../support/customer.ts';
 import { sharedHarness } from '../support/harness.ts';
+import { ANA, addReviewers } from '../support/reviewers.ts';
 
 const service = sharedHarness('sqlite', { configuration: '\ntime_zone: Europe/Berlin\n' });
 let ana: Person;
@@ -105,6 +109,32 @@ test('money by hand is added to what is known, with an event for each; an equal 
   assert.match((await open(service, id)).body, /€89\.50 of €90\.00/);
   const late = await post(service, ana, `/admin/payments/${id}/record`, { ...cash, amount: 0.5 });
   assert.equal(late.status, 409);
+});
+
+test('what no act tells stays what it was: money of the test mode, and of a payment that was erased', async () => {
+  const tried = (await service.create({ amount: 49.9, currency: 'EUR' })).id;
+  await service.request(`/v1/test/payments/${tried}/record`, { method: 'POST', body: { amount: 20 } });
+  const { journal } = service.service;
+  await addReviewers(journal);
+  await journal.commit((one) => addNote(one, ANA, tried, 'Called.'), tried);
+  assert.deepEqual(sums(await paymentOf(tried)), ['20.00', '29.90']);
+  assert.deepEqual(sums(await act(tried, 'approve')), ['20.00', '0.00']);
+  const { id } = await service.create({ amount: 49.9, currency: 'EUR' });
+  await act(id, 'record', { amount: 20, received_on: '2026-11-20' });
+  await act(id, 'approve');
+  await journal.commit((one) => erasePayment(one, id, { actor: 'operator', request_id: null }));
+  await journal.commit((one) => addNote(one, ANA, id, 'Erased on demand.'), id);
+  assert.deepEqual(sums(await paymentOf(id)), ['20.00', '0.00']);
+  assert.match((await open(service, id)).body, /€20\.00 of €49\.90/);
+});
+
+test('money by hand that a line showed before parts of it were counted is shown whole', () => {
+  const money = { by: 'adm_a', at: 1, amount_minor: 3000, currency: 'EUR', received_on: '2026-11-20' };
+  const acts = [
+    { ...money, act: 'record', entry_version: 2 },
+    { ...money, act: 'match', entry_version: 3, line: 'lin_a', same_as: 2 },
+  ];
+  assert.equal(receivedSoFar({ review: JSON.stringify(acts) }), 3000);
 });
 
 test('no more is due than was asked for, though more is known to have gone back than to have arrived.', () => {

@@ -8,7 +8,7 @@ import { type Html, html } from '../../lib/html.ts';
 import { parseTypedAmount } from '../../lib/money.ts';
 import type { Payment } from '../../payments/payment.ts';
 import { parseReceivedMoney, recordMoney, refuseMoney, takesMore } from '../record-money.ts';
-import { isDoneAlready, receivedSoFar } from '../review.ts';
+import { isDoneAlready, knownSoFar } from '../review.ts';
 import { dayInWords } from '../told.ts';
 import type { ReviewContext } from './context.ts';
 import { paymentOf } from './decision.ts';
@@ -61,7 +61,7 @@ ${pairs([
 ])}
 <p>${
       takesMore(payment)
-        ? say`${context.money(receivedSoFar(payment), payment.currency)} is known already. Use this for money that came besides.`
+        ? say`${context.money(knownSoFar(payment) ?? 0, payment.currency)} is known already. Use this for money that came besides.`
         : say`Use this for money that arrived although the customer never said so, or after the payment had ended. The payment then waits for review.`
     }</p>`,
     path: `/payments/${payment.id}/record`,
@@ -131,7 +131,10 @@ export async function takeRecord(context: ReviewContext): Promise<Outcome> {
     if (!(error instanceof OperationalError)) throw error;
     const now = await paymentOf(context);
     const { version: seen, as: told, ...said } = parsed.value;
-    if (isDoneAlready(now, principal.id, seen, { act: 'record', ...said }))
+    const done = { act: 'record', ...said } as const;
+    // A payment past its time was expired first, which counts as a version.
+    const isExpiredFirst = isDoneAlready(now, principal.id, seen && seen + 1, { ...done, was: 'expired' });
+    if (isExpiredFirst || isDoneAlready(now, principal.id, seen, done))
       return { to: addressOfPayment(context, id, carriedBy(context)) };
     const isAlike = error.code === 'invalid_status' && told === null && takesMore(now);
     if (error.code !== 'conflict' && !isAlike) throw error;

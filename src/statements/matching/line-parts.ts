@@ -12,7 +12,7 @@ import { type Payment, sumMinor } from '../../payments/payment.ts';
 import { paymentNotFound } from '../../payments/transition.ts';
 import { holdPayment } from '../../review/queries.ts';
 import { restOf, sumOf } from '../../review/review.ts';
-import { type KeptLine, LINE_ID_PREFIX, LINES } from '../kept.ts';
+import { exactMinor, type KeptLine, LINE_ID_PREFIX, LINES, saidOn } from '../kept.ts';
 import { findLine, partsOfLine } from '../line-queries.ts';
 import type { Proposal } from './judge-line.ts';
 import {
@@ -68,7 +68,7 @@ export async function acceptParts(
   }
   if (await isSplitBy(transaction, principal, lineId, parts, payments)) return;
   const line = await openLine(transaction, lineId);
-  const left = sumMinor([line.amount_minor, -sumOf(found)]);
+  const left = sumMinor([exactMinor(line), -sumOf(found)]);
   const isOnce = new Set(found.map(({ payment_id }) => payment_id)).size === found.length;
   if (found.length === 0 || !isOnce || (left < 0 && charges === null))
     throw new OperationalError(
@@ -106,7 +106,7 @@ async function isSplitBy(
     matched.every((one) => {
       const payment = payments.find(({ id }) => id === one.payment_id);
       const part = parts.find(({ payment_id }) => payment_id === one.payment_id);
-      const isSaid = (part?.amount_minor ?? one.amount_minor) === one.amount_minor;
+      const isSaid = (part?.amount_minor ?? exactMinor(one)) === exactMinor(one);
       return payment !== undefined && isSaid && isMatchedBy(one, payment, principal);
     })
   );
@@ -116,6 +116,8 @@ async function isSplitBy(
 function partsOf(transaction: Transaction, { actor, request_id }: Principal, line: KeptLine) {
   return async (place: number, changed: Partial<KeptLine>): Promise<KeptLine> => {
     const { now } = transaction;
+    const { details = line.details, amount_minor: minor = 0 } = changed;
+    const third = Math.round(sumMinor([minor, -Math.floor(minor)]) * 10);
     const part: KeptLine = {
       ...line,
       id: timeOrderedId(LINE_ID_PREFIX, now),
@@ -125,6 +127,8 @@ function partsOf(transaction: Transaction, { actor, request_id }: Principal, lin
       part_of_minor: line.amount_minor,
       ...{ state: 'open', salt: newSalt(), version: 1, created_at: now, updated_at: now },
       ...changed,
+      amount_minor: Math.floor(minor),
+      ...(third > 0 && { details: JSON.stringify({ ...saidOn({ details }), third }) }),
     };
     await transaction.insertNow(LINES, part);
     recordNewRow(transaction, { actor, request_id }, 'line.part_added', LINES, part, { line: line.id });

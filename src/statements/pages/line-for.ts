@@ -135,7 +135,8 @@ export async function takeNamed(
     found.push(one);
   }
   const [{ payment: first, amount_minor: firstAmount }] = found as [(typeof found)[number]];
-  const isWhole = found.length === 1 && (firstAmount === undefined || firstAmount === line.amount_minor);
+  const isWhole =
+    found.length === 1 && (firstAmount === undefined || firstAmount === bankLine(line).amount_minor);
   const as = (['same', 'besides'] as const).find((one) => one === form.get('as'));
   const amountIn = (one: (typeof found)[number]) => (isWhole ? bankLine(line).amount_minor : amountOf(one));
   const asked =
@@ -159,7 +160,7 @@ export async function takeNamed(
     return { payment_id, version, amount_minor: one.amount_minor, as };
   });
   const charges = (form.get('charges') ?? '').trim();
-  const isMore = sumMinor(found.map(amountOf)) > line.amount_minor;
+  const isMore = sumMinor(found.map(amountOf)) > bankLine(line).amount_minor;
   if (isMore && charges === '')
     return again(context, {
       charges: context.say`They come to more than the line: say what the difference is`,

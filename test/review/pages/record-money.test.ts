@@ -1,6 +1,7 @@
 // Recording money in the console over HTTP: where it is offered, what is asked, what is refused and kept, and what is then read of it.
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
+import { findPayment } from '../../../src/payments/queries.ts';
 import { cancelByCustomer } from '../../../src/payments/submit.ts';
 import { erase } from '../../campaigns/history.ts';
 import { open } from '../../support/customer.ts';
@@ -203,4 +204,18 @@ test('Of a payment that was erased no reference is told, because erasing changed
   assert.ok((await who.ana.get(`/payments/${id}`)).body.includes(reference));
   await erase(harness, id);
   assert.doesNotMatch((await who.ana.get(`/payments/${id}`)).body, /RF\d\d \w{4}/);
+});
+
+test('A form that is sent twice records once, also on a payment whose time is over.', async () => {
+  const id = await made();
+  harness.clock.advance(9 * 24 * 3600 * 1000);
+  const bob = (await people(harness)).bob;
+  const asking = await bob.get(`/payments/${id}/record`);
+  for (let time = 0; time < 2; time++) {
+    const { url } = await bob.send(asking, { amount: '20', received_on: '2024-11-20' }, /^Record/);
+    assert.equal(url.pathname, `/console/payments/${id}`);
+  }
+  harness.service.database.refresh();
+  const { status, received_minor } = (await findPayment(harness.service.database, id))!;
+  assert.deepEqual([status, received_minor], ['requires_review', 2000]);
 });

@@ -2,6 +2,9 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { erasePayment } from '../../../src/payments/erase.ts';
+import { creditorReference } from '../../../src/payments/methods/transfer/creditor-reference.ts';
+import { findPayment } from '../../../src/payments/queries.ts';
+import { listLines } from '../../../src/statements/line-queries.ts';
 import { Bookkeeper, referenceOn } from '../../support/bookkeeper.ts';
 import { ACCOUNT, TRANSFERS, today } from '../../support/camt.ts';
 import { MANY_SIGN_INS } from '../../support/console.ts';
@@ -73,6 +76,37 @@ test('a part of a line is named with its amount, and what is left over is a line
   const done = await books.page(bank);
   assert.match(done.body, /€44\.10 .*€5\.90 is to look at again/);
   assert.match((await books.reads(paid.id)).body, /€44\.10 of €60\.00 has arrived\. €15\.90 is left to pay/);
+});
+
+test('parts of a line keep their thousandths, what is left over as well, and its import is undone after all', async () => {
+  const currency = 'BHD';
+  const bringDinars = async (amount: string, more: object = {}) => {
+    const bank = `F${++count}`;
+    await books.bring([{ amount, currency, bank, day: today(), ...more }], { currency });
+    return bank;
+  };
+  const paid = [await order(3, { currency }), await order(2, { currency })] as const;
+  const text = creditorReference((await findPayment(service.service.database, paid[0].id))!);
+  await books.press(await bringDinars('1.505', { text }), 'Match, decide later');
+  const bank = await bringDinars('3.507');
+  const payments = paid.map(({ merchant_reference }) => merchant_reference).join('\n');
+  await books.press(bank, NAME_IT, { payments });
+  assert.match((await books.page(bank)).body, /1\.495 .*2\.00 .*0\.012 is to look at again/);
+  assert.deepEqual(await sums(...paid), ['3.00', '2.00']);
+  service.service.database.refresh();
+  const kept = await listLines(
+    service.service.database,
+    { statement_id: books.line(bank).statement_id },
+    undefined,
+    9,
+  );
+  assert.deepEqual(
+    kept.map(({ amount_minor }) => amount_minor).sort((a, b) => a - b),
+    [1, 149, 200, 350],
+  );
+  await books.press(bank, 'Take it back');
+  const done = await books.client.post('/statements/undo', { statement: books.line(bank).statement_id });
+  assert.match(done.text, /The import is undone: 1 line no longer counts\./);
 });
 
 test('one transfer for the rest of one payment and for another is matched with both', async () => {
