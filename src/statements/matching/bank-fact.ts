@@ -26,7 +26,7 @@ export async function onStatement(
   const credits = lines.filter(({ direction }) => direction === 'credit');
   const debits = lines.filter(({ direction }) => direction === 'debit');
   const byHand = sumOf(arrivalsOf(payment).filter(({ line }) => line === undefined));
-  const more = sumMinor([sumOf(credits), -sumOf(debits), -amount_minor]);
+  const more = sumMinor([Math.max(0, sumMinor([sumOf(credits), -sumOf(debits)])), -amount_minor]);
   const whole = lines.find(isPart);
   const payers = [...new Set(credits.flatMap((line) => bankLine(line).counterparty.name ?? []))];
   const from = payers.map((name) => `“${name}”`).join(', ');
@@ -40,9 +40,9 @@ export async function onStatement(
     debits.length > 0 && say`${back} went back on ${daysOf(debits, say)}`,
   ];
   const difference = money(Math.abs(more), currency);
-  // What was recorded by hand besides is a fact of its own.
+  // What was recorded by hand besides is a fact of its own, and what went back alone tells nothing of what arrived.
   const compared =
-    byHand > 0
+    byHand > 0 || credits.length === 0
       ? ''
       : more === 0
         ? `: ${say`exactly what was asked for`}`

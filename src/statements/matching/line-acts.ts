@@ -32,7 +32,7 @@ import type { Reader } from '../../store/database.ts';
 import { exactMinor, type KeptLine, LINES } from '../kept.ts';
 import { findLine, type LineWritten } from '../line-queries.ts';
 import { handOf } from './judge-line.ts';
-import { bankLine, isOutgoing, mayMatch } from './line-evidence.ts';
+import { type BankLine, bankLine, isOutgoing, mayMatch } from './line-evidence.ts';
 
 /** The longest reason for ignoring a line, in code points. */
 export const IGNORE_REASON_MAXIMUM = 500;
@@ -134,10 +134,22 @@ function shownBy(line: KeptLine, payment: Payment, as: LinePair['as']): Shown | 
     };
   if (payment.status === 'approved' && money.length === 0 && !lacksMoney(payment))
     refuse((say) => say`The payment is ${say.of(payment.status)} already.`);
-  if (payment.status === 'approved') return shows(hand ?? money[0]);
+  if (payment.status === 'approved')
+    return as === 'besides' && isUnclear(bankLine(line), payment) ? undefined : shows(hand ?? money[0]);
   if (hand?.is === 'like' && as === undefined)
     refuse(phrase('Money was recorded by hand: say whether the line shows it, or more money.'));
   return as === 'besides' ? undefined : shows(hand ?? (as === 'same' ? money[0] : undefined));
+}
+
+/**
+ * Whether an administrator must say if a credit shows money by hand or came besides: the amount proves nothing. Of an approved payment that
+ * lacks money, one of another amount may be what it lacks.
+ */
+export function isUnclear(line: BankLine, payment: Payment): boolean {
+  const money = handMoneyOf(payment);
+  const hand = handOf(line, payment, money);
+  if (payment.status !== 'approved') return hand?.is === 'like';
+  return hand === undefined && money.length > 0 && lacksMoney(payment);
 }
 
 /**

@@ -9,8 +9,7 @@ import { searchPayments } from '../../review/queries.ts';
 import { restOf } from '../../review/review.ts';
 import type { KeptLine } from '../kept.ts';
 import { findLine } from '../line-queries.ts';
-import { handOf } from '../matching/judge-line.ts';
-import { acceptLine, ignoreReasonFault, lineNotFound } from '../matching/line-acts.ts';
+import { acceptLine, ignoreReasonFault, isUnclear, lineNotFound } from '../matching/line-acts.ts';
 import { bankLine } from '../matching/line-evidence.ts';
 import { acceptParts, type LinePart } from '../matching/line-parts.ts';
 import type { StatementContext } from './context.ts';
@@ -112,9 +111,9 @@ const amountOf = ({
   amount_minor: number | undefined;
 }): number => amount_minor ?? restOf(payment);
 
-/** Whether money by hand has the amount that a line would be for the payment, and nothing else tells whether it is the same. */
+/** Whether it must be said if what a line would be for the payment is money that is known by hand. */
 const isAsked = (line: KeptLine, payment: Payment, amount_minor: number): boolean =>
-  payment.status !== 'approved' && handOf({ ...bankLine(line), amount_minor }, payment)?.is === 'like';
+  isUnclear({ ...bankLine(line), amount_minor }, payment);
 
 /** Takes the form. `again` shows the page of the line with what is wrong. */
 export async function takeNamed(

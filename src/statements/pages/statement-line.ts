@@ -20,6 +20,7 @@ import {
   IGNORE_REASON_MAXIMUM,
   ignoreLine,
   ignoreReasonFault,
+  isUnclear,
   type LinePair,
   lineNotFound,
 } from '../matching/line-acts.ts';
@@ -211,7 +212,7 @@ function matchForm(
   { text, place, isAlone }: { text: string } & Omit<Deciding, 'faults'>,
 ): Html {
   const look = lookOf(place === 0, isAlone);
-  const isAsked = proposal.hand?.is === 'like' && proposal.button !== 'link';
+  const isAsked = proposal.button !== 'back' && isUnclear(bankLine(line), proposal.payment);
   const action = address(`${STATEMENTS_PATH}/lines/${line.id}/accept`);
   return html`<form method="post" action="${action}">${token}${pairFields(proposal)}
 <p class="actions">${

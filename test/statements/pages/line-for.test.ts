@@ -109,6 +109,41 @@ test('parts of a line keep their thousandths, what is left over as well, and its
   assert.match(done.text, /The import is undone: 1 line no longer counts\./);
 });
 
+test('what an approved payment lacks is told from a part of what it was approved for', async () => {
+  for (const [as, received] of [
+    ['It is the same money', '30.00'],
+    ['It is other money', '50.00'],
+  ] as const) {
+    const paid = await order(50);
+    const text = referenceOn(await books.reads(paid.id));
+    await books.act(paid.id, 'record', { amount: 30, received_on: today() });
+    await books.act(paid.id, 'approve');
+    const value = as === 'It is other money' ? 'besides' : 'same';
+    await books.press(await bring('20.00', { text }), 'It is the same money', { as: value });
+    assert.deepEqual(await sums(paid), [received]);
+  }
+  const paid = await order(50);
+  const text = referenceOn(await books.reads(paid.id));
+  await books.announce(paid.id);
+  await books.act(paid.id, 'approve');
+  await books.press(await bring('20.00', { text }), 'Link with this payment');
+  await books.press(await bring('50.00', { text, direction: 'DBIT' }), 'Record that it went back');
+  await books.press(await bring('50.00', { text }), 'It is the same money', { as: 'besides' });
+  assert.deepEqual(await sums(paid), ['50.00']);
+  assert.match((await books.reads(paid.id)).body, /You have paid/);
+});
+
+test('of a debit alone it is not said how much less arrived', async () => {
+  const paid = await order(50);
+  const text = referenceOn(await books.reads(paid.id));
+  await books.announce(paid.id);
+  await books.act(paid.id, 'approve');
+  await books.press(await bring('20.00', { text, direction: 'DBIT' }), 'Record that it went back');
+  const { body } = await books.get(`/payments/${paid.id}`);
+  assert.match(body, /€20\.00 went back on [^.:]*\./);
+  assert.doesNotMatch(body, /less than was asked for/);
+});
+
 test('one transfer for the rest of one payment and for another is matched with both', async () => {
   const [part, other] = [await order(100), await order(7)];
   const references = await Promise.all(
