@@ -3,11 +3,11 @@
 import { ENGLISH, type Say } from '../lib/phrases.ts';
 import { DAY_MS } from '../lib/time.ts';
 import { findMerchant } from '../merchants/queries.ts';
-import { asOf, type Payment } from '../payments/payment.ts';
+import { asOf, type Payment, sumMinor } from '../payments/payment.ts';
 import type { Reader } from '../store/database.ts';
 import { type Fact, type FactSource, plainMoney, type WriteMoney } from './fact.ts';
 import { decidedAmounts, paymentsByTrait, type Trait } from './queries.ts';
-import { arrivalsOf, receivedSoFar } from './review.ts';
+import { arrivalsOf, knownSoFar } from './review.ts';
 import { momentInWords } from './told.ts';
 
 /** Maximum number of similar payments that are read, and of those that are named. */
@@ -87,8 +87,8 @@ function moneyReceived(say: Say, payment: Payment, money: WriteMoney, timeZone: 
   const last = arrivalsOf(payment).findLast(({ line }) => line === undefined);
   if (!last) return undefined; // what stands on a statement is a fact of its own
   const { currency } = payment;
-  const received = receivedSoFar(payment);
-  const more = received - payment.amount_minor;
+  const received = knownSoFar(payment) ?? 0;
+  const more = sumMinor([received, -payment.amount_minor]);
   const [total, difference] = [money(received, currency), money(Math.abs(more), currency)];
   return {
     kind: 'money_received',

@@ -155,7 +155,7 @@ function amountRow(context: ReviewContext, payment: Payment, lines: readonly See
   const { amount_minor, currency } = payment;
   const write = (minor: number) => html`<bdi>${minor < 0 && '−'}${money(Math.abs(minor), currency)}</bdi>`;
   const byHand = arrivalsOf(payment).filter(({ line }) => line === undefined);
-  const more = sumMinor([sumOf([...lines, ...byHand]), -amount_minor]);
+  const more = sumMinor([Math.max(0, sumOf([...lines, ...byHand])), -amount_minor]);
   const difference = money(Math.abs(more), currency);
   const seen = [
     ...lines.map(

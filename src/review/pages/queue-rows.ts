@@ -6,7 +6,7 @@ import { DAY_MS } from '../../lib/time.ts';
 import { claimOf, type Payment, sumMinor } from '../../payments/payment.ts';
 import { icon } from '../../web/markup/icons.ts';
 import { queuePlace } from '../queries.ts';
-import { arrivalsOf, awaitsSecond, receivedSoFar } from '../review.ts';
+import { arrivalsOf, awaitsSecond, knownSoFar } from '../review.ts';
 import type { ReviewContext } from './context.ts';
 import type { People } from './panel.ts';
 import { customerName, methodName, submissionOf } from './particulars.ts';
@@ -78,7 +78,7 @@ function toLookAt({ say }: ReviewContext, looks: number): Html {
 /** Money that arrived: a tick if it is what was asked for, else the difference. */
 function moneySeen({ say, money }: ReviewContext, payment: Payment): Html | null {
   if (arrivalsOf(payment).length === 0) return null;
-  const more = sumMinor([receivedSoFar(payment), -payment.amount_minor]);
+  const more = sumMinor([knownSoFar(payment) ?? 0, -payment.amount_minor]);
   if (more === 0)
     return html` <span class="tag good" title="${say`Money seen`}">${icon('tick')}<span class="vh">${say`Money seen`}</span></span>`;
   const difference = money(Math.abs(more), payment.currency);

@@ -171,7 +171,7 @@ function placed(
 ): Pick<Pair, 'cell' | 'values' | 'hand'> {
   const { timeZone, calendar, rivals, takenBack } = around;
   const { currency, created_at, expires_at, amount_minor: asked } = payment;
-  const received = receivedSoFar(payment);
+  const received = Math.max(0, receivedSoFar(payment));
   const byHand = handMoneyOf(payment);
   const hand = handOf(line, payment, byHand);
   const came = cameOf(payment, received, byHand);

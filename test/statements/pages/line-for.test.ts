@@ -133,6 +133,17 @@ test('what an approved payment lacks is told from a part of what it was approved
   assert.match((await books.reads(paid.id)).body, /You have paid/);
 });
 
+test('where more went back than arrived, nothing arrived, and what was asked for is missing', async () => {
+  const paid = await order(50);
+  const text = referenceOn(await books.reads(paid.id));
+  await books.act(paid.id, 'record', { amount: 10, received_on: today() });
+  await books.press(await bring('20.00', { text, direction: 'DBIT' }), 'Record that it went back');
+  const { body } = await books.get(`/payments/${paid.id}`);
+  assert.match(body, /€0\.00 arrived, €50\.00 less than was asked for/);
+  for (const page of [body, (await books.get('/queue')).body])
+    assert.doesNotMatch(page, /€60\.00 less|[-−]€10\.00/);
+});
+
 test('of a debit alone it is not said how much less arrived', async () => {
   const paid = await order(50);
   const text = referenceOn(await books.reads(paid.id));
