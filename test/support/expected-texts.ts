@@ -28,10 +28,10 @@ export function expectedTexts(body: Buffer): object {
     sent = JSON.parse(json); // nested deeper than revivers go; such bodies have plain amounts
     amounts.set(sent, String(sent.amount));
   }
-  // What shops send for nothing: null, blank text and, for an object, an empty array.
+  // What shops send for nothing: null, text of which nothing can be seen and, for an object, an empty array.
   const isNothing = (value: unknown) =>
     value == null ||
-    (typeof value === 'string' && value.trim() === '') ||
+    (typeof value === 'string' && /^[\s\u2800\p{Default_Ignorable_Code_Point}]*$/u.test(value)) ||
     (Array.isArray(value) && value.length === 0);
   const text = (value: unknown) => (isNothing(value) ? null : value);
   const trimmed = (value: unknown) => (isNothing(value) ? null : String(value).trim());
