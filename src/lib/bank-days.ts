@@ -1,4 +1,5 @@
 // Bank days: the days of a calendar on which transfers are booked.
+import { LRUCache } from 'lru-cache';
 import { dateIn } from './time.ts';
 
 /** Days are written as `2026-11-20`. */
@@ -117,11 +118,21 @@ export const isBankDay = (day: Day, calendar: Calendar): boolean =>
 const isBankDate = (date: Temporal.PlainDate, calendar: Calendar) =>
   calendar === 'none' || !(isWeekend(date) || closedIn(calendar, date.year).has(date.toString()));
 
+/** Each create asks for the same few days: counting them anew took a twelfth of its time. */
+const counted = new LRUCache<string, Day>({ max: 1000 });
+
 /**
  * The bank day that lies `count` bank days after a day, or before it where `count` is below zero. With 0 the day itself if it
  * is a bank day, else the next one.
  */
 export function addBankDays(day: Day, count: number, calendar: Calendar): Day {
+  const name = `${day} ${count} ${calendar}`;
+  const known = counted.get(name) ?? countBankDays(day, count, calendar);
+  counted.set(name, known);
+  return known;
+}
+
+function countBankDays(day: Day, count: number, calendar: Calendar): Day {
   const step = { days: count < 0 ? -1 : 1 };
   let date = Temporal.PlainDate.from(day);
   let left = Math.abs(count);
