@@ -95,14 +95,12 @@ function closingDay(rule: string, year: number, before: ReadonlySet<Day>): Tempo
   return date;
 }
 
-const YEARS_KEPT = 200;
-const closedDays = new Map<string, ReadonlySet<Day>>();
+const closedDays = new LRUCache<string, ReadonlySet<Day>>({ max: 200 });
 
 function closedIn(calendar: Calendar, year: number): ReadonlySet<Day> {
   const name = `${calendar} ${year}`;
   let days = closedDays.get(name);
   if (!days) {
-    if (closedDays.size === YEARS_KEPT) closedDays.clear();
     const found = new Set<Day>();
     for (const rule of CLOSED[calendar]) found.add(closingDay(rule, year, found).toString());
     closedDays.set(name, found);
@@ -127,9 +125,12 @@ const counted = new LRUCache<string, Day>({ max: 1000 });
  */
 export function addBankDays(day: Day, count: number, calendar: Calendar): Day {
   const name = `${day} ${count} ${calendar}`;
-  const known = counted.get(name) ?? countBankDays(day, count, calendar);
-  counted.set(name, known);
-  return known;
+  let found = counted.get(name);
+  if (found === undefined) {
+    found = countBankDays(day, count, calendar);
+    counted.set(name, found);
+  }
+  return found;
 }
 
 function countBankDays(day: Day, count: number, calendar: Calendar): Day {
