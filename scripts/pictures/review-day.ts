@@ -12,6 +12,7 @@ import { type Account, newClient, signInAs } from '../../test/support/console.ts
 import { send } from '../../test/support/customer.ts';
 import { type Harness, startHarness } from '../../test/support/harness.ts';
 import { PASSWORD, PASSWORD_KEPT } from '../../test/support/password.ts';
+import { principalOf } from '../../test/support/reviewers.ts';
 import { FOUR_EYES_ABOVE, KEYS, openPage, type Sale, SHOPS, sell } from './shops.ts';
 
 const OPERATOR = { actor: 'operator', request_id: null };
@@ -106,7 +107,7 @@ export async function startReviewDay(): Promise<ReviewDay> {
     await addAccount(harness, 'administrator', 'Ana Keller', 'ana@example.org'),
     await addAccount(harness, 'reviewer', 'Ben Okafor', 'ben@example.org'),
   ] as const;
-  const [ana, ben] = accounts.map(principalOf) as [Principal, Principal];
+  const [ana, ben] = accounts.map((one) => principalOf(one.administrator)) as [Principal, Principal];
   await pastMonth(harness, ana, ben);
   const ids = await lastDays(harness);
   await decisions(harness, ids, ana, ben);
@@ -140,19 +141,6 @@ async function addAccount(harness: Harness, role: Role, name: string, email: str
   );
   const { administrator } = done!;
   return { administrator, email, password: PASSWORD, totpSecret: secret, recoveryCodes: codes };
-}
-
-function principalOf({ administrator: { id, name, email, role } }: Account): Principal {
-  return {
-    id,
-    name,
-    email,
-    role,
-    actor: `administrator:${id}`,
-    session: null,
-    token: null,
-    request_id: null,
-  };
 }
 
 /** Four weeks of decisions, fewer on Sundays. */

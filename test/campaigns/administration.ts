@@ -12,6 +12,7 @@ import { findMerchant } from '../../src/merchants/queries.ts';
 import { changeMerchantState } from '../../src/merchants/suspend.ts';
 import { approve } from '../../src/review/decide.ts';
 import type { Harness } from '../support/harness.ts';
+import { principalOf } from '../support/reviewers.ts';
 import type { SeededRandom } from '../support/seeded-random.ts';
 import { acknowledgeSome } from './acknowledging.ts';
 import { act, forgetAnswers, submit } from './history.ts';
@@ -57,14 +58,13 @@ async function setUp(service: Harness, random: SeededRandom, id: string, link: s
 async function approveWithAnother(service: Harness, random: SeededRandom): Promise<void> {
   const { database, journal } = service.service;
   const by = random.pick(await listAdministrators(database));
-  const principal = { ...by, actor: `administrator:${by.id}`, session: null, token: null, request_id: null };
   const [waiting] = await database.query<{ id: string }>(
     "select id from payments where status = 'requires_review' and review is not null order by id limit 1",
   );
   const { id } = waiting ?? (await service.create());
   if (!waiting) await submit(service, id);
   const approval = { note: 'Zoë rang.', bank_reference: null, version: null };
-  await journal.commit((one) => approve(one, principal, id, approval, FOUR_EYES_ABOVE), id);
+  await journal.commit((one) => approve(one, principalOf(by), id, approval, FOUR_EYES_ABOVE), id);
 }
 
 /** One thing that administrators do, or that is done to one. */

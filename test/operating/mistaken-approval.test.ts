@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { addNote } from '../../src/review/act.ts';
 import { addPerson, post, sentForReview } from '../support/admin.ts';
 import { startHarness } from '../support/harness.ts';
+import { principalOf } from '../support/reviewers.ts';
 import { entry } from './runbook.ts';
 
 const ENTRY = entry('A payment was approved by mistake');
@@ -25,15 +26,8 @@ test('a decision is final, takes a note, and the merchant creates a new payment'
   assert.deepEqual([cancelled.status, cancelled.json.error.code], [409, 'invalid_status']);
 
   assert.match(ENTRY, /\*\*Add a note\*\*/);
-  const principal = {
-    ...ana,
-    actor: `administrator:${ana.id}`,
-    session: null,
-    token: null,
-    request_id: null,
-  };
   await harness.service.journal.commit(
-    (transaction) => addNote(transaction, principal, id, 'Not our money. Told the shop.'),
+    (transaction) => addNote(transaction, principalOf(ana), id, 'Not our money. Told the shop.'),
     id,
   );
   const seen = await harness.request(`/admin/payments/${id}`, { key: ana.token });

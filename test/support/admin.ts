@@ -5,6 +5,7 @@ import { createToken } from '../../src/administrators/token.ts';
 import { submitPayment } from '../../src/payments/submit.ts';
 import { claim } from '../../src/review/act.ts';
 import type { Answer, Harness, RequestOptions } from './harness.ts';
+import { principalOf } from './reviewers.ts';
 
 const BY_HAND = { actor: 'operator', request_id: null };
 
@@ -64,21 +65,8 @@ export async function sentForReview(
 }
 
 /** Has a person take a payment to review it. */
-export async function claimAs(
-  harness: Harness,
-  { id, name, email, role }: Person,
-  payment: string,
-): Promise<void> {
-  const principal = {
-    id,
-    name,
-    email,
-    role,
-    actor: `administrator:${id}`,
-    session: null,
-    token: null,
-    request_id: null,
-  };
+export async function claimAs(harness: Harness, person: Person, payment: string): Promise<void> {
+  const principal = principalOf(person);
   await harness.service.journal.commit((transaction) => claim(transaction, principal, payment, {}), payment);
 }
 

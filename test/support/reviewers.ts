@@ -4,11 +4,18 @@ import type { Journal } from '../../src/journal/journal.ts';
 import { recordNewRow } from '../../src/journal/record-row.ts';
 import type { Database } from '../../src/store/database.ts';
 
+/** An administrator as one who acts, neither by a session nor by a token. */
+export function principalOf(
+  { id, name, email, role }: Pick<Principal, 'id' | 'name' | 'email' | 'role'>,
+  request_id: string | null = null,
+): Principal {
+  return { id, name, email, role, actor: `administrator:${id}`, session: null, token: null, request_id };
+}
+
 function reviewer(name: string): Principal {
-  const id = `adm_${name.toLowerCase()}`;
-  const email = `${name.toLowerCase()}@reviewers.example`;
-  const by = { session: null, token: null, request_id: 'req_test' };
-  return { id, name, email, role: 'reviewer', actor: `administrator:${id}`, ...by };
+  const local = name.toLowerCase();
+  const email = `${local}@reviewers.example`;
+  return principalOf({ id: `adm_${local}`, name, email, role: 'reviewer' }, 'req_test');
 }
 
 export const ANA = reviewer('Ana');
