@@ -25,7 +25,7 @@ import { ownAccount, readingOptions } from '../../../src/statements/remembered.t
 import { undoImport } from '../../../src/statements/undo.ts';
 import { submit } from '../../campaigns/history.ts';
 import { entryCount } from '../../support/admin.ts';
-import { ACCOUNT, camt, type Entry, MATCHING, TRANSFERS, today } from '../../support/camt.ts';
+import { ACCOUNT, camt, type Entry, MATCHING, TRANSFERS } from '../../support/camt.ts';
 import { open } from '../../support/customer.ts';
 import { sharedHarness } from '../../support/harness.ts';
 import { ANA, BEN, haveReviewers } from '../../support/reviewers.ts';
@@ -37,6 +37,8 @@ const OPTIONS = { despiteFaults: false, dryRun: false };
 describe('lines that a reviewer names payments for', () => {
   const service = sharedHarness('sqlite', { configuration: TRANSFERS });
   before(() => haveReviewers(service.service));
+  /** The day by the clock of the service, which these tests set forward. */
+  const today = () => new Date(service.clock.now()).toISOString().slice(0, 10);
   const database = () => {
     service.service.database.refresh();
     return service.service.database;
