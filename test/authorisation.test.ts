@@ -421,8 +421,10 @@ describe('who may do what', () => {
     await service.start();
     const { id } = people.administrator;
     const who = { actor: `administrator:${id}`, by: id, request_id: null };
-    await changeMerchantState(service.service.journal, 'mer_other', 'suspended', who, 'For the tests.');
-    service.service.directory.suspend(['mer_other']); // or else it took half a second to be heard
+    const { journal, directory } = service.service;
+    directory.putMerchant(
+      await changeMerchantState(journal, 'mer_other', 'suspended', who, 'For the tests.'),
+    ); // or else it took half a second to be heard
   });
   after(() => service.close());
 

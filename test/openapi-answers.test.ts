@@ -13,6 +13,7 @@ import {
 } from './support/harness.ts';
 import { heldUp } from './support/journal.ts';
 import { DocumentedService, type HoldOptions, LIMITED, SLOW_KEY } from './support/openapi.ts';
+import { setState } from './support/store-merchant.ts';
 import { ENGINES } from './support/stores.ts';
 
 /** Documented, but not seen here: it takes ten seconds (test/web/errors.test.ts). */
@@ -102,10 +103,10 @@ for (const engine of ENGINES) {
         await documented.holdSyntaxErrors(verb, path);
         if (path.startsWith('/v1')) await hold(verb, path, { key: null });
       }
-      service.service.directory.suspend(['mer_other']);
+      await setState(service, 'mer_other', 'suspended');
       for (const { path, method } of documented.operations(...UNDER_V1))
         assert.equal((await hold(method.toUpperCase() as 'GET', path, { key: OTHER_KEY })).status, 403);
-      service.service.directory.suspend([]);
+      await setState(service, 'mer_other', 'resumed');
     });
 
     test('what the service answers is as documented: a key that has used up its requests.', async () => {

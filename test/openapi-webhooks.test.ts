@@ -7,6 +7,7 @@ import { deleteEndpoint, disableEndpoint, takeOver } from '../src/webhooks/chang
 import { type Harness, OTHER_KEY, type RequestOptions, startHarness } from './support/harness.ts';
 import { heldUp } from './support/journal.ts';
 import { DocumentedService, type HoldOptions, LIMITED, type Method, SLOW_KEY } from './support/openapi.ts';
+import { setState } from './support/store-merchant.ts';
 import { ENGINES } from './support/stores.ts';
 import { answering, WebhookReceiver } from './support/webhook-receiver.ts';
 
@@ -92,10 +93,10 @@ for (const engine of ENGINES) {
         await documented.holdSyntaxErrors(method, path);
         await hold(method, path, { key: null });
       }
-      service.service.directory.suspend(['mer_other']);
+      await setState(service, 'mer_other', 'suspended');
       for (const { path, method } of operations())
         assert.equal((await hold(method, path, { key: OTHER_KEY })).status, 403);
-      service.service.directory.suspend([]);
+      await setState(service, 'mer_other', 'resumed');
       for (const { path, method } of operations()) {
         const statuses: number[] = [];
         while (statuses.at(-1) !== 429 && statuses.length < 10)

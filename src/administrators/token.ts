@@ -7,7 +7,7 @@ import { OperationalError, validationFailed } from '../lib/errors.ts';
 import { timeOrderedId } from '../lib/ids.ts';
 import { isWholeSecret, newSecret, sha256 } from '../lib/secrets.ts';
 import { textFault } from '../lib/text.ts';
-import { DAY_MS } from '../lib/time.ts';
+import { DAY_MS, formatTimestamp } from '../lib/time.ts';
 import type { Reader } from '../store/database.ts';
 import { findNow, type Seen } from '../store/table.ts';
 import {
@@ -114,11 +114,14 @@ function isGood({ revoked_at, expires_at, owner_disabled_at }: OwnedToken, now: 
   return revoked_at === null && expires_at > now && owner_disabled_at === null;
 }
 
-/** Revokes a token for good. Throws `not_found` if there is none with this id, or it is revoked already. */
+/** Revokes a token for good. Throws `not_found` if there is none with this id, `invalid_status` if it is revoked already. */
 export async function revokeToken(transaction: Transaction, id: string, act: Act): Promise<Token> {
   const found = await lockRow(transaction, TOKENS, id);
-  if (found?.revoked_at !== null)
-    throw new OperationalError('not_found', 'There is no such token, or it is revoked already.');
+  if (!found) throw new OperationalError('not_found', 'There is no such token.');
+  if (found.revoked_at !== null) {
+    const at = formatTimestamp(found.revoked_at);
+    throw new OperationalError('invalid_status', `The token ${id} was revoked already, on ${at}.`);
+  }
   const written = { revoked_at: transaction.now };
   return (await changeRow(transaction, act, 'token.revoked', TOKENS, found, written))!;
 }

@@ -2,14 +2,13 @@
 
 import type { Act } from '../journal/audit-entry.ts';
 import type { Journal } from '../journal/journal.ts';
-import { type Facts, recordRow, updateRow } from '../journal/record-row.ts';
+import { changeRow, type Facts, lockRow, recordRow } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { holdsCardNumber } from '../lib/card-number.ts';
 import { OperationalError, validationFailed } from '../lib/errors.ts';
 import { newSecret } from '../lib/secrets.ts';
 import { textFault } from '../lib/text.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../lib/time.ts';
-import { ChangedMeanwhile, commitChange } from './change.ts';
 import type { Directory } from './directory.ts';
 import {
   API_KEYS,
@@ -79,21 +78,31 @@ export async function issueKey(transaction: Transaction, wish: KeyWish, act: Key
   return write(transaction, { ...wish, name, expires_at: withinLife(expires_at, act, acting) }, act);
 }
 
-/** Writes a new key. It is in the table at once, so that a later work of the same commit counts it. */
 async function write(
   transaction: Transaction,
   { merchantId, mode, name, expires_at, key = newSecret(KEY_PREFIX[mode]) }: KeyWish,
   act: KeyAct,
   replaces?: string,
 ): Promise<IssuedKey> {
-  const { now } = transaction;
   const from = { merchantId, mode, name, expires_at, last_four: key.slice(-4), made_by: makerOf(act) };
-  const row = keyRow(keyDigest(key), from, now);
+  const facts = withKey(act, replaces === undefined ? {} : { replaces });
+  return { key, row: await insertKey(transaction, act, 'key.issued', keyDigest(key), from, facts) };
+}
+
+/** Writes the row of a new key and records it. It is in the table at once, so that a later work of the same commit counts it. */
+export async function insertKey(
+  transaction: Transaction,
+  act: Act,
+  action: string,
+  digest: string,
+  from: Parameters<typeof keyRow>[1],
+  facts: Facts = {},
+): Promise<StoredKey> {
+  const row = keyRow(digest, from, transaction.now);
   await transaction.insertNow(API_KEYS, row);
-  const facts = { merchant: merchantId, mode, ...(replaces !== undefined && { replaces }) };
-  const change = { before: undefined, after: row };
-  await recordRow(transaction, act, 'key.issued', API_KEYS, change, withKey(act, facts));
-  return { key, row };
+  const all = { merchant: from.merchantId, mode: from.mode, ...facts };
+  await recordRow(transaction, act, action, API_KEYS, { before: undefined, after: row }, all);
+  return row;
 }
 
 /** Throws `conflict` where a merchant has `maximum` keys that work, or made as many as it may within a day. */
@@ -162,7 +171,9 @@ export async function rotateKey(
   const issued = await write(transaction, wish, act, old.id);
   const expires_at = Math.min(before.expires_at ?? Infinity, transaction.now + overlapMs);
   const end = { expires_at, replaced_by: issued.row.id };
-  return { ...issued, old: await writeEnd(transaction, before, end, act, 'key.replaced') };
+  const facts = withKey(act, { replaced_by: issued.row.id });
+  const ended = await changeRow(transaction, act, 'key.replaced', API_KEYS, before, end, facts);
+  return { ...issued, old: ended! };
 }
 
 /**
@@ -178,7 +189,8 @@ export async function revokeKey(
   const before = await changeable(transaction, key);
   if (acting?.id !== key.id) refuseReplaced(acting); // itself it may end
   const end = { revoked_at: transaction.now };
-  return { row: await writeEnd(transaction, before, end, act, 'key.revoked') };
+  const facts = withKey(act, before.replaced_by === null ? {} : { replaced_by: before.replaced_by });
+  return { row: (await changeRow(transaction, act, 'key.revoked', API_KEYS, before, end, facts))! };
 }
 
 /** The refusal to rotate or revoke a key of the configuration file. The id begins like the digest, so that operators find its line. */
@@ -189,41 +201,26 @@ export function livesInFile({ digest }: Pick<KnownKey, 'digest'>): OperationalEr
   );
 }
 
-/** The row of a key that still works. Throws `invalid_status`, also for a key of the configuration. */
+/** The row of a key that still works, locked. Throws `invalid_status`, also for a key of the configuration. */
 async function changeable(transaction: Transaction, key: KnownKey): Promise<StoredKey> {
   if (key.isConfigured) throw livesInFile(key);
-  const row = await findKey(transaction, key.id);
+  const row = await lockRow(transaction, API_KEYS, key.id);
   if (!row || row.revoked_at !== null)
     throw new OperationalError('invalid_status', 'The key is revoked already.');
   if (isInactive(row, transaction.now)) throw new OperationalError('invalid_status', 'The key has expired.');
   return row;
 }
 
-/** Writes the end of a key over its row. */
-async function writeEnd(
-  transaction: Transaction,
-  before: StoredKey,
-  end: Partial<StoredKey>,
-  act: KeyAct,
-  action: 'key.replaced' | 'key.revoked',
-): Promise<StoredKey> {
-  if (!(await updateRow(transaction, API_KEYS, before, end))) throw new ChangedMeanwhile();
-  const after = { ...before, ...end, version: before.version + 1 };
-  const facts = withKey(act, after.replaced_by === null ? {} : { replaced_by: after.replaced_by });
-  await recordRow(transaction, act, action, API_KEYS, { before, after }, facts);
-  return after;
-}
-
 /**
- * Does `work` about keys of a merchant, anew where others change the same, and tells the directory of this node at once what comes of
- * it. Throws what it throws, `conflict` and what the journal throws.
+ * Does `work` about keys of a merchant, and tells the directory of this node at once what comes of it. Throws what it throws, and what
+ * the journal throws.
  */
 export async function changeKeys<T extends { row: StoredKey; old?: StoredKey }>(
   { journal, directory }: { journal: Journal; directory: Directory },
   merchantId: string,
   work: (transaction: Transaction) => Promise<T>,
 ): Promise<T> {
-  const done = await commitChange(journal, merchantId, work);
+  const done = await journal.commit(work, merchantId);
   if (done.old) directory.putKey(done.old);
   directory.putKey(done.row);
   return done;

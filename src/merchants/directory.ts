@@ -39,6 +39,7 @@ export interface KnownMerchant extends MerchantProfile {
 
 interface KeptMerchant {
   version: number;
+  isSuspended: boolean;
   /** Nothing for one whose row is for its state alone. */
   profile: MerchantProfile | undefined;
 }
@@ -56,7 +57,6 @@ export class Directory {
   #configuredKeys = new Map<string, KnownKey>();
   readonly #stored = new Map<string, KeptMerchant>();
   readonly #kept: KeptKeys;
-  #suspended: Set<string> = new Set();
   /** The ids of merchants and keys whose rows are not as the history left them. */
   readonly #distrusted = new Set<string>();
   /** Callers by their keys' digests, as far as they have called since the last change. */
@@ -97,12 +97,10 @@ export class Directory {
     this.#distrusted.delete(id);
     if ((this.#stored.get(id)?.version ?? 0) > version) return;
     const before = this.#profile(id)?.name;
-    this.#stored.set(id, { version, profile: profileOf(row) });
+    this.#stored.set(id, { version, isSuspended: row.suspended_at !== null, profile: profileOf(row) });
     const profile = this.#profile(id);
     if (before !== undefined && before !== profile?.name) this.#names = undefined;
     else if (profile) this.#names?.put(profile);
-    if (row.suspended_at === null) this.#suspended.delete(row.id);
-    else this.#suspended.add(row.id);
     this.#callers.clear();
   }
 
@@ -133,13 +131,9 @@ export class Directory {
     this.#kept.forgetInactive(now);
   }
 
-  suspend(ids: readonly string[]): void {
-    this.#suspended = new Set(ids);
-  }
-
   /** Whether a merchant is suspended, as far as this node has heard, or its row was changed in the store itself. */
   isSuspended(merchantId: string): boolean {
-    return this.#suspended.has(merchantId) || this.#distrusted.has(merchantId);
+    return this.#stored.get(merchantId)?.isSuspended === true || this.#distrusted.has(merchantId);
   }
 
   get hasKeys(): boolean {
@@ -158,6 +152,16 @@ export class Directory {
   get names(): NamesInUse {
     this.#names ??= new NamesInUse(this.merchants);
     return this.#names;
+  }
+
+  /** Whether the store has the merchant, by more than its state. */
+  isStored(id: string): boolean {
+    return this.#stored.get(id)?.profile !== undefined;
+  }
+
+  /** The ids of those whose keys are kept and who left the configuration: their keys open nothing until they are back. */
+  get leftIds(): string[] {
+    return this.#kept.merchantIds.filter((id) => !this.#profile(id)).sort();
   }
 
   get count(): number {
@@ -281,6 +285,10 @@ class KeptKeys {
 
   get size(): number {
     return this.#keys.size;
+  }
+
+  get merchantIds(): string[] {
+    return [...this.#digests.keys()];
   }
 
   get(digest: string): StoredKey | undefined {

@@ -1,6 +1,5 @@
 // Keeps a node's directory to what any node wrote about merchants and their keys.
 
-import type { AuditEntry } from '../journal/audit-entry.ts';
 import type { JournalListener } from '../journal/feed.ts';
 import { newestEntryOfEach } from '../journal/queries.ts';
 import { type Recorded, thoseAsRecorded } from '../journal/record-row.ts';
@@ -20,7 +19,7 @@ import {
   type StoredKey,
   type StoredMerchant,
 } from './merchant.ts';
-import { findKey, findKeyByDigest, findKeys, findMerchants, keysAfter, merchantsAfter } from './queries.ts';
+import { findKey, findKeyByDigest, findMerchants, keysAfter, merchantsAfter } from './queries.ts';
 
 const PAGE = 500;
 
@@ -29,101 +28,82 @@ const PAGE = 500;
  * revocation does not wait behind many new merchants. `clock` decides which keys are inactive.
  */
 export function directoryListeners(database: Reader, directory: Directory, clock: Clock): JournalListener[] {
-  const keys: JournalListener = {
-    prefix: KEY_ID_PREFIX,
+  const listener = <R extends { id: string }>(
+    prefix: string,
+    taker: Taker<R>,
+    page: (after: string) => Promise<R[]>,
+    named: () => readonly string[] = () => [],
+  ): JournalListener => ({
+    prefix,
     async load() {
-      const overSince = directory.keepsOver ? 0 : clock.now();
-      await pages(
-        (after) => keysAfter(database, after, overSince, PAGE),
-        async (rows) => takeKeys(directory, await judge(database, API_KEYS, rows)),
-      );
+      let rows: R[] = [];
+      do {
+        rows = await page(rows.at(-1)?.id ?? '');
+        await take(database, directory, taker, rows);
+      } while (rows.length === PAGE);
+      const ids = named();
+      await take(database, directory, taker, await rowsWithIds(database, taker.table, ids), ids);
     },
     async hear(entries) {
-      const rows = await findKeys(database, subjectsOf(entries));
-      takeKeys(directory, await judge(database, API_KEYS, rows));
+      const ids = [...new Set(entries.map(({ subject }) => subject))];
+      await take(database, directory, taker, await rowsWithIds(database, taker.table, ids));
       directory.forgetInactive(clock.now());
     },
-  };
-  const merchants: JournalListener = {
-    prefix: MERCHANT_ID_PREFIX,
-    async load() {
-      await pages(
-        (after) => merchantsAfter(database, after, PAGE),
-        async (rows) => takeMerchants(directory, await judge(database, MERCHANTS, rows)),
-      );
-      const ids = directory.configuredIds;
-      const rows = await findMerchants(database, ids);
-      takeMerchants(directory, await judge(database, MERCHANTS, rows, ids));
-    },
-    async hear(entries) {
-      const rows = await findMerchants(database, subjectsOf(entries));
-      takeMerchants(directory, await judge(database, MERCHANTS, rows));
-    },
-  };
-  return [keys, merchants];
+  });
+  const overSince = () => (directory.keepsOver ? 0 : clock.now());
+  return [
+    listener(KEY_ID_PREFIX, KEYS, (after) => keysAfter(database, after, overSince(), PAGE)),
+    listener(
+      MERCHANT_ID_PREFIX,
+      PROFILES,
+      (after) => merchantsAfter(database, after, PAGE),
+      () => directory.configuredIds,
+    ),
+  ];
 }
 
-async function pages<R extends { id: string }>(
-  page: (after: string) => Promise<R[]>,
-  take: (rows: R[]) => Promise<void>,
-): Promise<void> {
-  let rows: R[] = [];
-  do {
-    rows = await page(rows.at(-1)?.id ?? '');
-    await take(rows);
-  } while (rows.length === PAGE);
-}
-
-/** Rows that are as the history left them, those that are not, and the ids of those that the history tells of and that are not there. */
-interface Judged<R> {
-  right: readonly R[];
-  wrong: readonly R[];
-  gone: readonly string[];
-}
-
-/** Holds rows against the history. `ids`: of all that were looked for, where the table need not have each. */
-async function judge<R extends { id: string }>(
-  database: Reader,
-  table: Recorded<R>,
-  rows: readonly R[],
-  ids: readonly string[] = [],
-): Promise<Judged<R>> {
-  const right = await thoseAsRecorded(database, table, rows);
-  // Another node may have changed a row between the read of the row and that of its entry.
-  const doubtful = without(
-    rows.map(({ id }) => id),
-    right,
-  );
-  const again = await rowsWithIds(database, table, doubtful);
-  right.push(...(await thoseAsRecorded(database, table, again)));
-  const missing = without(ids, rows);
-  const told = missing.length === 0 ? [] : await newestEntryOfEach(database, missing);
-  const gone = told.filter((entry) => entryFacts(entry).row !== null).map(({ subject }) => subject);
-  return { right, wrong: again.filter((row) => !right.includes(row)), gone };
-}
+const idsOf = (rows: readonly { id: string }[]) => rows.map(({ id }) => id);
 
 function without(ids: readonly string[], rows: readonly { id: string }[]): string[] {
-  const there = new Set(rows.map(({ id }) => id));
+  const there = new Set(idsOf(rows));
   return ids.filter((id) => !there.has(id));
 }
 
-/** Puts the rows that are as the history left them into a directory, which distrusts the rest. */
-function take<R extends { id: string }>(
-  directory: Directory,
-  { right, wrong, gone }: Judged<R>,
-  put: (row: R) => unknown,
-): void {
-  for (const row of right) put(row);
-  if (directory.keepsOver) for (const row of wrong) put(row); // to be listed
-  for (const id of [...wrong.map((row) => row.id), ...gone]) directory.distrust(id);
+/** A table of which the directory holds the rows. */
+interface Taker<R extends object> {
+  table: Recorded<R>;
+  put(directory: Directory, row: R): void;
 }
+const KEYS: Taker<StoredKey> = { table: API_KEYS, put: (directory, row) => void directory.putKey(row) };
+const PROFILES: Taker<StoredMerchant> = {
+  table: MERCHANTS,
+  put: (directory, row) => directory.putMerchant(row),
+};
 
-const takeKeys = (directory: Directory, judged: Judged<StoredKey>) =>
-  take(directory, judged, (row) => directory.putKey(row));
-const takeMerchants = (directory: Directory, judged: Judged<StoredMerchant>) =>
-  take(directory, judged, (row) => directory.putMerchant(row));
-
-const subjectsOf = (entries: readonly AuditEntry[]) => [...new Set(entries.map(({ subject }) => subject))];
+/**
+ * Puts the rows that are as the history left them into a directory, which distrusts the rest, and those that the history tells of and
+ * that are not there. `ids`: of all that were looked for, where the table need not have each. Throws `DatabaseError`.
+ */
+async function take<R extends { id: string }>(
+  database: Reader,
+  directory: Directory,
+  { table, put }: Taker<R>,
+  rows: readonly R[],
+  ids: readonly string[] = [],
+): Promise<void> {
+  const right = await thoseAsRecorded(database, table, rows);
+  // Another node may have changed a row between the read of the row and that of its entry.
+  const doubtful = without(idsOf(rows), right);
+  const again = await rowsWithIds(database, table, doubtful);
+  right.push(...(await thoseAsRecorded(database, table, again)));
+  const wrong = again.filter((row) => !right.includes(row));
+  const missing = without(ids, rows);
+  const told = missing.length === 0 ? [] : await newestEntryOfEach(database, missing);
+  const gone = told.filter((entry) => entryFacts(entry).row !== null).map(({ subject }) => subject);
+  for (const row of right) put(directory, row);
+  if (directory.keepsOver) for (const row of wrong) put(directory, row); // to be listed
+  for (const id of [...idsOf(wrong), ...gone]) directory.distrust(id);
+}
 
 /**
  * The caller of a key that this node does not know: one made on another node or by a command a moment ago. The directory knows it from
@@ -140,8 +120,8 @@ export async function lookUpCaller(
   const row = await findKeyByDigest(database, keyDigest(key));
   if (!row) return {};
   const merchants = await findMerchants(database, [row.merchant_id]);
-  takeMerchants(directory, await judge(database, MERCHANTS, merchants));
-  takeKeys(directory, await judge(database, API_KEYS, [row]));
+  await take(database, directory, PROFILES, merchants);
+  await take(database, directory, KEYS, [row]);
   return { key: directory.keyOf(row), caller: directory.find(key, now) };
 }
 

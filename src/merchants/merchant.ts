@@ -93,12 +93,16 @@ export interface Profile {
   particulars?: Particulars;
 }
 
-export interface MerchantWithKeys extends Merchant, Profile {
-  keys: readonly ApiKey[];
-  /** The ids of the ways to pay its customers are offered; undefined where it is all of them. */
+/** Everything known of a merchant but its keys. */
+export interface MerchantProfile extends Merchant, Profile {
+  /** The ids of the ways to pay its customers are offered; null where it is all of them. */
   methods: readonly string[] | null;
   /** What it may do more or less of than others. */
   limits: MerchantLimits;
+}
+
+export interface MerchantWithKeys extends MerchantProfile {
+  keys: readonly ApiKey[];
 }
 
 /** Requests in each mode in a second; what is not said is as for all. */
@@ -153,18 +157,14 @@ export type StoredMerchant = RowOf<typeof MERCHANTS>;
 /** What a merchant's id, and so the subject of an entry about a merchant, begins with. */
 export const MERCHANT_ID_PREFIX = 'mer_';
 
-/** Everything known of a merchant but its keys. */
-export interface MerchantProfile extends Merchant, Profile {
-  /** The ids of the ways to pay its customers are offered; undefined where it is all of them. */
-  methods: readonly string[] | null;
-  /** What it may do more or less of than others. */
-  limits: MerchantLimits;
-}
-
 /** What was written at each change of its state, oldest first; nothing for a merchant without a row. */
 export function changesOf(stored: StoredMerchant | undefined): StateChange[] {
   return stored?.changes ? (JSON.parse(stored.changes) as StateChange[]) : [];
 }
+
+/** Limits as a row keeps them; null if they are those of all. */
+export const writtenLimits = (limits: MerchantLimits) =>
+  Object.keys(limits).length === 0 ? null : JSON.stringify(limits);
 
 /** A merchant of the store; nothing for one whose row is for its state alone. */
 export function profileOf(stored: StoredMerchant): MerchantProfile | undefined {

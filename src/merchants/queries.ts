@@ -53,9 +53,6 @@ export async function findKeyByDigest(database: Reader, digest: string): Promise
   return heldRows(rows, { digest })[0];
 }
 
-/** Keys by their ids, as many as there are. */
-export const findKeys = (database: Reader, ids: readonly string[]) => rowsWithIds(database, API_KEYS, ids);
-
 /** Keys of the store behind `after`, by their ids, but for those that were over by `overSince` (milliseconds since 1970). */
 export function keysAfter(
   database: Reader,

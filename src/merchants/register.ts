@@ -1,30 +1,29 @@
 // New merchants of the store: by registration, and taken over from the configuration.
 
-import { type Act, newSalt } from '../journal/audit-entry.ts';
+import type { Act } from '../journal/audit-entry.ts';
 import type { Journal } from '../journal/journal.ts';
 import { touchHead } from '../journal/queries.ts';
-import { recordNewRow, recordRow, updateRow } from '../journal/record-row.ts';
+import { recordNewRow } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { validationFailed } from '../lib/errors.ts';
 import { randomId } from '../lib/ids.ts';
 import { newSecret } from '../lib/secrets.ts';
 import { MINUTE_MS } from '../lib/time.ts';
 import type { Reader } from '../store/database.ts';
-import { type IssuedKey, issueKey } from './api-keys.ts';
-import { ChangedMeanwhile, commitChange } from './change.ts';
+import { type IssuedKey, insertKey, issueKey } from './api-keys.ts';
+import { commitChange, newMerchant, writeMerchant } from './change.ts';
 import type { Directory } from './directory.ts';
 import { findUsableInvite, useInvite } from './invite.ts';
 import {
-  API_KEYS,
   KEY_PREFIX,
   keyDigest,
-  keyRow,
   MERCHANT_ID_PREFIX,
   MERCHANTS,
   type MerchantWithKeys,
   type Mode,
   type StoredKey,
   type StoredMerchant,
+  writtenLimits,
 } from './merchant.ts';
 import { lookAlike } from './names-in-use.ts';
 import { writtenParticulars } from './particulars.ts';
@@ -167,28 +166,6 @@ async function register(
 
 const unusable = () => validationFailed(detailsOf({ invite: UNUSABLE_INVITE }));
 
-/** A merchant's row with nothing in it yet. */
-export function newMerchant(id: string, now: number): StoredMerchant {
-  return { ...MERCHANTS.nulls, id, salt: newSalt(), version: 1, updated_at: now, created_at: now };
-}
-
-/** Writes a merchant's row over `before`, or its first row, and records it. Throws `ChangedMeanwhile` and what `recordRow` does. */
-export async function writeMerchant(
-  transaction: Transaction,
-  act: Act,
-  action: string,
-  before: StoredMerchant | undefined,
-  row: StoredMerchant,
-): Promise<StoredMerchant> {
-  const { id: _, version, salt, ...columns } = row;
-  const after = { ...row, version: (before?.version ?? 0) + 1, updated_at: transaction.now };
-  if (!before) await transaction.insertNow(MERCHANTS, after);
-  else if (!(await updateRow(transaction, MERCHANTS, before, { ...columns, updated_at: transaction.now })))
-    throw new ChangedMeanwhile();
-  await recordRow(transaction, act, action, MERCHANTS, { before, after });
-  return after;
-}
-
 /**
  * Takes a merchant of the configuration over into the store, with its keys. Existing rows stay. Returns what was written: undefined if
  * the store has all of it. Throws what the journal throws.
@@ -202,41 +179,28 @@ export async function importMerchant(
     const keys: StoredKey[] = [];
     for (const { id, digest, mode, expires_at, name = null } of configured.keys) {
       if (await findKey(transaction, id)) continue;
-      const from = {
-        merchantId: configured.id,
-        mode,
-        name,
-        expires_at,
-        last_four: null,
-        made_by: null,
-      };
-      const row = keyRow(digest, from, transaction.now);
-      await transaction.insertNow(API_KEYS, row);
-      const change = { before: undefined, after: row };
-      await recordRow(transaction, act, 'key.imported', API_KEYS, change, { merchant: configured.id, mode });
-      keys.push(row);
+      const from = { merchantId: configured.id, mode, name, expires_at, last_four: null, made_by: null };
+      keys.push(await insertKey(transaction, act, 'key.imported', digest, from));
     }
-    return { merchant: await writeImported(transaction, configured, act), keys };
+    const before = await findMerchant(transaction, configured.id);
+    const isThere = before !== undefined && before.name !== null;
+    return { merchant: isThere ? undefined : await writeImported(transaction, configured, act), keys };
   });
 }
 
-async function writeImported(
+function writeImported(
   transaction: Transaction,
   { id, name, email = null, website, support, methods, limits, particulars }: MerchantWithKeys,
   act: Act,
-): Promise<StoredMerchant | undefined> {
-  const before = await findMerchant(transaction, id);
-  if (before && before.name !== null) return undefined;
-  const { now } = transaction;
-  return writeMerchant(transaction, act, 'merchant.imported', before, {
-    ...(before ?? newMerchant(id, now)),
+): Promise<StoredMerchant> {
+  return writeMerchant(transaction, act, 'merchant.imported', id, () => ({
     name,
     email,
     website,
     support,
     particulars: writtenParticulars({ ...particulars, ...(email !== null && { email_confirmed: true }) }),
     methods: methods && JSON.stringify(methods),
-    limits: Object.keys(limits).length === 0 ? null : JSON.stringify(limits),
-    created_at: now,
-  });
+    limits: writtenLimits(limits),
+    created_at: transaction.now,
+  }));
 }

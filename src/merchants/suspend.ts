@@ -2,15 +2,12 @@
 
 import type { Act } from '../journal/audit-entry.ts';
 import type { Journal } from '../journal/journal.ts';
-import type { Transaction } from '../journal/transaction.ts';
 import { holdsCardNumber } from '../lib/card-number.ts';
 import { OperationalError, validationFailed } from '../lib/errors.ts';
 import { phrase } from '../lib/phrases.ts';
 import { textFault } from '../lib/text.ts';
-import { commitChange } from './change.ts';
+import { commitChange, writeMerchant } from './change.ts';
 import { changesOf, type StateChange, type StoredMerchant } from './merchant.ts';
-import { findMerchant } from './queries.ts';
-import { newMerchant, writeMerchant } from './register.ts';
 
 /** Code points of a reason. */
 export const REASON_MAXIMUM = 500;
@@ -36,7 +33,23 @@ export async function changeMerchantState(
   const text = reason.trim();
   const fault = reasonFault(text);
   if (fault) throw validationFailed({ reason: fault });
-  return commitChange(journal, merchantId, (transaction) => change(transaction, merchantId, act, who, text));
+  const suspending = act === 'suspended';
+  const { actor, by, request_id } = who;
+  return commitChange(journal, merchantId, (transaction) =>
+    writeMerchant(transaction, { actor, request_id }, `merchant.${act}`, merchantId, (before) => {
+      if ((before.suspended_at !== null) === suspending) throw alreadySo(suspending);
+      const at = transaction.now;
+      const changes = [
+        ...changesOf(before),
+        { act, by, at, entry_version: before.version + 1, reason: text },
+      ];
+      return {
+        suspended_at: suspending ? at : null,
+        suspended_by: suspending ? by : null,
+        changes: JSON.stringify(changes.slice(-CHANGES_KEPT)),
+      };
+    }),
+  );
 }
 
 /** What is wrong with the reason of an act, which the history or a row keeps. */
@@ -44,28 +57,6 @@ export function reasonFault(reason: string): string | undefined {
   if (reason === '') return phrase('Enter a reason.');
   if (holdsCardNumber(reason)) return phrase('Must not contain a card number.');
   return textFault(reason, REASON_MAXIMUM, true);
-}
-
-async function change(
-  transaction: Transaction,
-  merchantId: string,
-  act: StateChange['act'],
-  { actor, by, request_id }: StateAct,
-  reason: string,
-): Promise<StoredMerchant> {
-  const before = await findMerchant(transaction, merchantId);
-  const suspending = act === 'suspended';
-  const isSuspended = before !== undefined && before.suspended_at !== null;
-  if (isSuspended === suspending) throw alreadySo(suspending);
-  const { now } = transaction;
-  const version = (before?.version ?? 0) + 1;
-  const changes = [...changesOf(before), { act, by, at: now, entry_version: version, reason }];
-  return writeMerchant(transaction, { actor, request_id }, `merchant.${act}`, before, {
-    ...(before ?? { ...newMerchant(merchantId, now), created_at: null }),
-    suspended_at: suspending ? now : null,
-    suspended_by: suspending ? by : null,
-    changes: JSON.stringify(changes.slice(-CHANGES_KEPT)),
-  });
 }
 
 function alreadySo(suspended: boolean): OperationalError {

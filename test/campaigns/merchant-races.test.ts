@@ -11,12 +11,13 @@ import {
   rotateKey,
   WORKING_KEYS_MAXIMUM,
 } from '../../src/merchants/api-keys.ts';
-import { ChangedMeanwhile, commitChange } from '../../src/merchants/change.ts';
+import { commitChange, writeMerchant } from '../../src/merchants/change.ts';
 import { keyDigest } from '../../src/merchants/merchant.ts';
 import { countWorkingKeys, findKey, findMerchant, keysMadeBy } from '../../src/merchants/queries.ts';
-import { importMerchant, writeMerchant } from '../../src/merchants/register.ts';
+import { importMerchant } from '../../src/merchants/register.ts';
 import { limitMerchant } from '../../src/merchants/set-particulars.ts';
 import { changeMerchantState } from '../../src/merchants/suspend.ts';
+import { DatabaseError } from '../../src/store/database.ts';
 import type { Answer } from '../support/harness.ts';
 import { addMerchant } from '../support/store-merchant.ts';
 import { ENGINES } from '../support/stores.ts';
@@ -76,15 +77,13 @@ for (const engine of ENGINES)
     test('a suspension is not lost to a change of the limits, nor the limits to it.', async () => {
       const { merchant } = await addMerchant(nodes.harness);
       const { id } = merchant;
-      const limited: Work<unknown> = async (transaction) => {
-        const before = (await findMerchant(transaction, id))!;
-        const row = { ...before, limits: '{"writes_per_second":7}' };
-        await writeMerchant(transaction, OPERATOR, 'merchant.limited', before, row);
-      };
+      const limits = '{"writes_per_second":7}';
+      const limited: Work<unknown> = (transaction) =>
+        writeMerchant(transaction, OPERATOR, 'merchant.limited', id, () => ({ limits }));
       await during(id, limited, () => changeMerchantState(one().journal, id, 'suspended', WHO, 'It stands.'));
       const row = (await findMerchant(one().database, id))!;
       assert.ok(row.suspended_at !== null);
-      assert.equal(row.limits, '{"writes_per_second":7}');
+      assert.equal(row.limits, limits);
       await Promise.all([
         limitMerchant(other().journal, id, { reads_per_second: 9 }, OPERATOR),
         changeMerchantState(one().journal, id, 'resumed', WHO, 'So does this.'),
@@ -97,11 +96,9 @@ for (const engine of ENGINES)
       const id = 'mer_development';
       await changeMerchantState(one().journal, id, 'suspended', WHO, 'First');
       const profile = { name: 'Development Shop', website: null, support: null, methods: null, limits: {} };
-      const resumed: Work<unknown> = async (transaction) => {
-        const before = (await findMerchant(transaction, id))!;
-        const row = { ...before, suspended_at: null, suspended_by: null };
-        await writeMerchant(transaction, OPERATOR, 'merchant.resumed', before, row);
-      };
+      const none = { suspended_at: null, suspended_by: null };
+      const resumed: Work<unknown> = (transaction) =>
+        writeMerchant(transaction, OPERATOR, 'merchant.resumed', id, () => none);
       const done = await during(id, resumed, () =>
         importMerchant(one().journal, { id, ...profile, keys: [] }, OPERATOR),
       );
@@ -236,7 +233,7 @@ test('a change is tried four times, then given up as a conflict; what else goes 
     for (const lost of [0, 1, 3]) {
       let runs = 0;
       const work = () => {
-        if (runs++ < lost) throw new ChangedMeanwhile();
+        if (runs++ < lost) throw new DatabaseError('conflict', 'lost');
         return runs;
       };
       assert.equal(await commitChange(journal, 'mer_x', work), lost + 1);
@@ -244,7 +241,7 @@ test('a change is tried four times, then given up as a conflict; what else goes 
     let runs = 0;
     const never = commitChange(journal, 'mer_x', () => {
       runs++;
-      throw new ChangedMeanwhile();
+      throw new DatabaseError('conflict', 'lost');
     });
     await assert.rejects(never, { code: 'conflict' });
     assert.equal(runs, 4);

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { newSecret } from '../../src/lib/secrets.ts';
+import { newMerchant } from '../../src/merchants/change.ts';
 import { Directory } from '../../src/merchants/directory.ts';
 import {
   DEVELOPMENT_KEY,
@@ -12,7 +13,6 @@ import {
   type Mode,
   type StoredKey,
 } from '../../src/merchants/merchant.ts';
-import { newMerchant } from '../../src/merchants/register.ts';
 
 const NOW = 1_800_000_000_000;
 const KEY = newSecret('cfk_live_');

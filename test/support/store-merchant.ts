@@ -1,5 +1,6 @@
 // A merchant of the store, as registering leaves it.
 import { type Registered, registerMerchant } from '../../src/merchants/register.ts';
+import { changeMerchantState } from '../../src/merchants/suspend.ts';
 import type { Harness } from './harness.ts';
 
 const OPERATOR = { actor: 'operator', request_id: null };
@@ -18,4 +19,14 @@ export function addMerchant(
     wanted,
     OPERATOR,
   );
+}
+
+/** Suspends a merchant, or lets it go on, which the node of a harness knows at once. */
+export async function setState(
+  { service: { journal, directory } }: Pick<Harness, 'service'>,
+  id: string,
+  act: 'suspended' | 'resumed',
+): Promise<void> {
+  const who = { ...OPERATOR, by: 'operator' };
+  directory.putMerchant(await changeMerchantState(journal, id, act, who, 'For the tests.'));
 }

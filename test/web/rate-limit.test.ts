@@ -12,6 +12,7 @@ import {
   startHarness,
   TEST_KEY_IN_PRODUCTION,
 } from '../support/harness.ts';
+import { setState } from '../support/store-merchant.ts';
 
 const SLOW_KEY = newSecret('cfk_test_');
 const ENABLED = `  - id: mer_slow
@@ -131,9 +132,9 @@ describe('rate limits', () => {
 
   test('a suspended merchant is told so, limited or not.', async () => {
     await exhaust(SLOW_KEY, 2);
-    service.service.directory.suspend(['mer_slow']);
+    await setState(service, 'mer_slow', 'suspended');
     assert.equal((await write(SLOW_KEY)).status, 403);
-    service.service.directory.suspend([]);
+    await setState(service, 'mer_slow', 'resumed');
     assert.equal((await write(SLOW_KEY)).status, 429);
   });
 

@@ -32,28 +32,35 @@ export function parseRequestId(text: string): string {
   return text;
 }
 
-/** A whole number of days from 1 to `maximum`. What it gives throws `InvalidArgumentError`. */
-export function parseDays(maximum: number): (text: string) => number {
+/** A whole number from 1 to `maximum`. What it gives throws `InvalidArgumentError`. */
+export function parseCount(maximum: number): (text: string) => number {
   return (text) => {
-    const days = Number(text);
-    if (!/^\d+$/.test(text) || days < 1 || days > maximum)
+    const count = Number(text);
+    if (!/^\d+$/.test(text) || count < 1 || count > maximum)
       throw new InvalidArgumentError(`It must be a whole number from 1 to ${maximum}.`);
-    return days;
+    return count;
   };
+}
+
+/**
+ * Milliseconds since 1970 of a span such as `90d` or `12h`, before or behind `now` (`sign`), or of an ISO 8601 moment. Throws
+ * `InvalidArgumentError`, which says `otherwise`.
+ */
+function parseMoment(text: string, now: number, sign: 1 | -1, otherwise: string): number {
+  const span = /^(\d{1,5})([hd])$/.exec(text);
+  if (span) return now + sign * Number(span[1]) * (span[2] === 'h' ? HOUR_MS : DAY_MS);
+  const moment = Date.parse(text);
+  if (Number.isNaN(moment) || !/(?:Z|[+-]\d\d:\d\d)$/.test(text)) throw new InvalidArgumentError(otherwise);
+  return moment;
 }
 
 /** `90d`, `12h` or an ISO 8601 moment → milliseconds since 1970. Throws `InvalidArgumentError`. */
 export function parseExpiry(text: string): number {
-  const span = /^(\d{1,5})([hd])$/.exec(text);
-  const moment = span
-    ? systemClock.now() + Number(span[1]) * (span[2] === 'h' ? HOUR_MS : DAY_MS)
-    : Date.parse(text);
-  if (Number.isNaN(moment) || (!span && !/(?:Z|[+-]\d\d:\d\d)$/.test(text))) {
-    throw new InvalidArgumentError(
-      'It is neither a time from now such as 90d nor a moment such as 2027-01-31T00:00:00+00:00.',
-    );
-  }
-  if (moment <= systemClock.now()) throw new InvalidArgumentError('It lies in the past.');
+  const now = systemClock.now();
+  const otherwise =
+    'It is neither a time from now such as 90d nor a moment such as 2027-01-31T00:00:00+00:00.';
+  const moment = parseMoment(text, now, 1, otherwise);
+  if (moment <= now) throw new InvalidArgumentError('It lies in the past.');
   return moment;
 }
 
@@ -64,12 +71,9 @@ export function parseExpiry(text: string): number {
 export function parsePast(days: number): (text: string) => number {
   return (text) => {
     const now = systemClock.now();
-    const span = /^(\d{1,5})([hd])$/.exec(text);
-    const moment = span ? now - Number(span[1]) * (span[2] === 'h' ? HOUR_MS : DAY_MS) : Date.parse(text);
-    if (Number.isNaN(moment) || (!span && !/(?:Z|[+-]\d\d:\d\d)$/.test(text)))
-      throw new InvalidArgumentError(
-        'It is neither a span such as 24h or 7d nor a moment such as 2026-11-20T00:00:00+00:00.',
-      );
+    const otherwise =
+      'It is neither a span such as 24h or 7d nor a moment such as 2026-11-20T00:00:00+00:00.';
+    const moment = parseMoment(text, now, -1, otherwise);
     if (moment > now || moment < now - days * DAY_MS)
       throw new InvalidArgumentError(`It must lie within the last ${days} days.`);
     return moment;

@@ -13,7 +13,7 @@ import {
 import type { Mode } from '../../merchants/merchant.ts';
 import type { Configuration } from '../config.ts';
 import { placesOf } from '../settings/places.ts';
-import { parseDays } from './arguments.ts';
+import { parseCount } from './arguments.ts';
 import { assumed, ifMissing, listed, OPERATOR, onStore, type Store, type StoreOptions } from './store.ts';
 import { Failure } from './terminal.ts';
 import { addCommands, newCommand } from './usage.ts';
@@ -34,7 +34,7 @@ export function command(): Command {
         .option(
           '--expires-in-days <days>',
           `at most ${INVITE_DAYS_MAXIMUM}`,
-          parseDays(INVITE_DAYS_MAXIMUM),
+          parseCount(INVITE_DAYS_MAXIMUM),
           INVITE_DAYS,
         )
         .action(onStore(create)),
@@ -95,14 +95,15 @@ async function list({ configuration, database }: Store) {
     revoked_at: timestampOrNull(one.revoked_at),
   }));
   const words = momentsIn(configuration.time_zone);
-  const at = (instant: string | null) => (instant === null ? '' : words.moment(Date.parse(instant)));
   const state = (one: (typeof invites)[number]) =>
-    ({
-      open: `open until ${at(one.expires_at)}`,
-      used: `used by ${one.merchant_id} on ${at(one.used_at)}`,
-      revoked: `revoked ${at(one.revoked_at)}`,
-      expired: `expired ${at(one.expires_at)}`,
-    })[one.state];
+    words.within(
+      {
+        open: `open until ${one.expires_at}`,
+        used: `used by ${one.merchant_id} on ${one.used_at}`,
+        revoked: `revoked ${one.revoked_at}`,
+        expired: `expired ${one.expires_at}`,
+      }[one.state],
+    );
   const none = 'There are no invitations. Make one: counterfoil invites create --note "Corner Shop"';
   return listed('invites', invites, none, (one) => [one.id, one.mode, one.note ?? '', state(one)]);
 }

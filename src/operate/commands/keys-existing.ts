@@ -7,14 +7,20 @@ import { changeKeys, OVERLAPS_MS, type Overlap, revokeKey, rotateKey } from '../
 import type { Directory } from '../../merchants/directory.ts';
 import { keyById } from '../../merchants/follow.ts';
 import { KeyUses } from '../../merchants/key-uses.ts';
-import { isInactive, KEY_PREFIX, type KnownKey, type StoredKey } from '../../merchants/merchant.ts';
+import {
+  isInactive,
+  KEY_PREFIX,
+  type KnownKey,
+  keyStatus,
+  type StoredKey,
+} from '../../merchants/merchant.ts';
 import { findKey, keysMadeBy } from '../../merchants/queries.ts';
 import { type Configuration, configurationFile, readConfiguration } from '../config.ts';
 import { environment } from '../environment.ts';
 import { lineOfKey, UNFINISHED } from './key-file.ts';
-import { existingMerchant, leftMerchants, loadDirectory } from './merchant-names.ts';
-import { lendStore, OPERATOR, type Store, type StoreOptions, storeIsThere, withStore } from './store.ts';
-import { canAsk, columns, Failure, print, saysYes, shownPath } from './terminal.ts';
+import { existingMerchant, loadDirectory } from './merchant-names.ts';
+import { lendAnyStore, listed, OPERATOR, type Store, type StoreOptions, withStore } from './store.ts';
+import { canAsk, Failure, print, saysYes, shownPath } from './terminal.ts';
 
 /** Letters of an id that may be mistyped. */
 const ID_SLIPS = 3;
@@ -160,36 +166,35 @@ interface ListOptions extends StoreOptions {
 }
 
 /** `counterfoil keys list`. */
-export async function list(options: ListOptions): Promise<void> {
-  const configuration = readConfiguration(configurationFile(options.config), environment, UNFINISHED);
-  if (storeIsThere(configuration))
-    await lendStore(configuration, (store) => listIn(configuration, store, options));
-  else await listIn(configuration, undefined, options);
+export async function list({ config, json, merchant: wanted }: ListOptions): Promise<void> {
+  const configuration = readConfiguration(configurationFile(config), environment, UNFINISHED);
+  await lendAnyStore(configuration, async (store) => {
+    const directory = await loadDirectory(configuration, store?.database);
+    const left = directory.leftIds.map((id) => ({ id, name: 'not in the configuration any more' }));
+    const merchants =
+      wanted === undefined ? [...directory.merchants, ...left] : [existingMerchant(wanted, directory)];
+    const found = merchants.flatMap(({ id, name }) => directory.keysOf(id).map((key) => ({ key, name })));
+    const ids = found.map(({ key }) => key.id);
+    const uses = store ? await lastUsesIn(store, ids) : new Map<string, number>();
+    const now = systemClock.now();
+    const words = momentsIn(configuration.time_zone);
+    const keys = found.map(({ key, name }) => described(key, name, uses.get(key.id), now));
+    const none = 'There are no keys. Make one: counterfoil keys create --merchant "Corner Shop"';
+    const cells = (one: Described) => [
+      one.id,
+      `${one.prefix}…${one.last_four ?? ''}`,
+      one.merchant_name,
+      one.merchant_id,
+      one.name ?? '–',
+      one.created_at === null ? 'in the configuration' : `made ${words.dayOf(Date.parse(one.created_at))}`,
+      usedWhen(uses.get(one.id), now),
+      words.within(stateOf(one)),
+    ];
+    print({ json }, listed('keys', keys, none, cells));
+  });
 }
 
-async function listIn(
-  configuration: Configuration,
-  store: Store | undefined,
-  { merchant: wanted, json }: ListOptions,
-): Promise<void> {
-  const directory = await loadDirectory(configuration, store?.database);
-  const left = store && wanted === undefined ? await leftMerchants(directory, store.database) : [];
-  const merchants =
-    wanted === undefined ? [...directory.merchants, ...left] : [existingMerchant(wanted, directory)];
-  const keys = merchants.flatMap(({ id, name }) => directory.keysOf(id).map((key) => ({ key, name })));
-  const uses = store
-    ? await lastUsesIn(
-        store,
-        keys.map(({ key }) => key.id),
-      )
-    : new Map<string, number>();
-  const now = systemClock.now();
-  const words = momentsIn(configuration.time_zone);
-  const told = keys.map(({ key, name }) => described(key, name, uses.get(key.id), now));
-  const lines = keys.map(({ key, name }) => lineOf(key, name, uses.get(key.id), now, words));
-  const none = 'There are no keys. Make one: counterfoil keys create --merchant "Corner Shop"';
-  print({ json }, { json: { keys: told }, text: lines.length === 0 ? none : columns(lines) });
-}
+type Described = ReturnType<typeof described>;
 
 function described(key: KnownKey, merchant_name: string, used: number | undefined, now: number) {
   const { id, merchant_id, mode, name, last_four, replaced_by, isConfigured } = key;
@@ -206,41 +211,16 @@ function described(key: KnownKey, merchant_name: string, used: number | undefine
     expires_at: timestampOrNull(key.expires_at),
     revoked_at: timestampOrNull(key.revoked_at),
     replaced_by,
-    status: statusOf(key, now),
+    status: keyStatus(key, now),
     configured: isConfigured,
   };
 }
 
-function statusOf(key: KnownKey, now: number): 'revoked' | 'expired' | 'active' {
-  if (key.revoked_at !== null) return 'revoked';
-  return isInactive(key, now) ? 'expired' : 'active';
-}
-
-function lineOf(
-  key: KnownKey,
-  merchant: string,
-  used: number | undefined,
-  now: number,
-  words: Moments,
-): string[] {
-  const { id, mode, last_four, merchant_id, name, created_at } = key;
-  return [
-    id,
-    `${KEY_PREFIX[mode]}…${last_four ?? ''}`,
-    merchant,
-    merchant_id,
-    name ?? '–',
-    created_at === null ? 'in the configuration' : `made ${words.dayOf(created_at)}`,
-    usedWhen(used, now),
-    stateOf(key, now, words),
-  ];
-}
-
-function stateOf({ expires_at, revoked_at, replaced_by }: KnownKey, now: number, words: Moments): string {
-  if (revoked_at !== null) return `revoked ${words.moment(revoked_at)}`;
+function stateOf({ expires_at, revoked_at, replaced_by, status }: Described): string {
+  if (revoked_at !== null) return `revoked ${revoked_at}`;
   if (expires_at === null) return 'does not expire';
   const replaced = replaced_by === null ? '' : `, replaced by ${replaced_by}`;
-  return `${expires_at <= now ? 'expired' : 'expires'} ${words.moment(expires_at)}${replaced}`;
+  return `${status === 'expired' ? 'expired' : 'expires'} ${expires_at}${replaced}`;
 }
 
 /** When a key was last used, in words. */

@@ -4,7 +4,7 @@ import { type Command, Option } from 'commander';
 import { randomId } from '../../lib/ids.ts';
 import { type Moments, momentsIn } from '../../lib/moments.ts';
 import { newSecret } from '../../lib/secrets.ts';
-import { formatTimestamp, timestampOrNull } from '../../lib/time.ts';
+import { timestampOrNull } from '../../lib/time.ts';
 import { issueKey, keyNameFault, OVERLAPS_MS } from '../../merchants/api-keys.ts';
 import {
   KEY_PREFIX,
@@ -21,7 +21,7 @@ import { parseExpiry } from './arguments.ts';
 import { addKeyToFile, UNFINISHED } from './key-file.ts';
 import { list, revoke, rotate } from './keys-existing.ts';
 import { loadDirectory, merchantNamed, nearestMerchant, noSuchMerchant } from './merchant-names.ts';
-import { lendStore, OPERATOR, onStore, type Store, type StoreOptions, storeIsThere } from './store.ts';
+import { lendAnyStore, OPERATOR, onStore, type Store, type StoreOptions } from './store.ts';
 import { canAsk, Failure, print, saysYes, shownPath } from './terminal.ts';
 import { addCommands, newCommand } from './usage.ts';
 
@@ -126,18 +126,12 @@ async function create(options: CreateOptions, command: Command): Promise<void> {
   // The file alone is enough for a merchant that it has under this id, whether the store can be reached or not.
   const configured = configuration.merchants.find(({ id }) => id === options.merchant);
   if (configured) return inFile(configured, false);
-  if (!storeIsThere(configuration)) {
-    const { merchant, isNew } = await chosen(options, configuration, undefined);
-    return inFile(merchant, isNew);
-  }
-  return lendStore(configuration, async (store) => {
+  return lendAnyStore(configuration, async (store) => {
     const { merchant, isNew } = await chosen(options, configuration, store);
     const isConfigured = configuration.merchants.some(({ id }) => id === merchant.id);
-    if (isNew || isConfigured) await inFile(merchant, isNew);
-    else {
-      if (mode === 'live' && !options.yes) await confirm(store, merchant, options.merchant);
-      await createInStore(store, merchant, mode, asked);
-    }
+    if (!store || isNew || isConfigured) return inFile(merchant, isNew);
+    if (mode === 'live' && !options.yes) await confirm(store, merchant, options.merchant);
+    await createInStore(store, merchant, mode, asked);
   });
 }
 
@@ -186,51 +180,60 @@ async function confirm(
 
 type Asked = CreateOptions & { words: Moments };
 
-const untilWords = (expires: number | undefined, words: Moments) =>
-  expires === undefined ? '' : ` until ${words.moment(expires)}`;
-
 async function createInFile(
   file: string,
-  { id: merchantId, name: merchantName }: Merchant,
+  { id, name }: Merchant,
   isNew: boolean,
   mode: Mode,
-  { expires, name, json, words }: Asked,
+  asked: Asked,
 ): Promise<void> {
   const key = newSecret(KEY_PREFIX[mode]);
   const digest = keyDigest(key);
-  const until = expires === undefined ? undefined : formatTimestamp(expires);
+  const expires_at = timestampOrNull(asked.expires);
   const entry = {
     key_sha256: digest,
-    ...(name !== undefined && { name }),
+    ...(asked.name !== undefined && { name: asked.name }),
     mode,
-    ...(until !== undefined && { expires_at: until }),
+    ...(expires_at !== null && { expires_at }),
   };
-  const merchant = { id: merchantId, name: merchantName };
-  await addKeyToFile(file, merchant, entry);
-  const id = keyId(digest);
-  const told = { key, id, mode, merchant, new: isNew, name: name ?? null, expires_at: until ?? null, file };
-  const aside = `${isNew ? `${merchantName} is a new merchant: ${merchantId}, in ${shownPath(file)}.\n` : ''}Key ${id} of ${merchantName} (${merchantId}), for ${mode} payments${untilWords(expires, words)}.
-Copy it now: it is shown only this once. ${shownPath(file)} holds its digest.
-Next: restart the server or send it SIGHUP (kill -HUP PID), and it takes the key over.`;
-  print({ json }, { json: told, text: key, aside });
+  await addKeyToFile(file, { id, name }, entry);
+  const path = shownPath(file);
+  printKey(asked, { id, name }, mode, key, {
+    ...{ id: keyId(digest), new: isNew, name: asked.name ?? null, expires_at, file },
+    before: isNew ? `${name} is a new merchant: ${id}, in ${path}.\n` : '',
+    next: `${path} holds its digest.\nNext: restart the server or send it SIGHUP (kill -HUP PID), and it takes the key over.`,
+  });
 }
 
 async function createInStore(
   { journal }: Store,
   merchant: Merchant,
   mode: Mode,
-  { expires, name, json, words }: Asked,
+  asked: Asked,
 ): Promise<void> {
-  const wish = { merchantId: merchant.id, mode, name: name ?? null, expires_at: expires ?? null };
+  const { expires = null, name = null } = asked;
+  const wish = { merchantId: merchant.id, mode, name, expires_at: expires };
   const { key, row } = await journal.commit(
     (transaction) => issueKey(transaction, wish, OPERATOR),
     merchant.id,
   );
-  const until = timestampOrNull(row.expires_at);
-  const { id } = row;
-  const told = { key, id, mode, merchant, new: false, name: row.name, expires_at: until, file: null };
-  const aside = `Key ${id} of ${merchant.name} (${merchant.id}), for ${mode} payments${untilWords(expires, words)}.
-Copy it now: it is shown only this once. The store holds its digest.
-It works already, at a running server too.`;
-  print({ json }, { json: told, text: key, aside });
+  const expires_at = timestampOrNull(row.expires_at);
+  printKey(asked, merchant, mode, key, {
+    ...{ id: row.id, new: false, name: row.name, expires_at, file: null, before: '' },
+    next: 'The store holds its digest.\nIt works already, at a running server too.',
+  });
+}
+
+/** Prints a new key. `before` and `next` are what is said of it besides. */
+function printKey(
+  { expires, json, words }: Asked,
+  merchant: Merchant,
+  mode: Mode,
+  key: string,
+  { id, before, next, ...more }: { id: string; before: string; next: string } & Record<string, unknown>,
+): void {
+  const until = expires === undefined ? '' : ` until ${words.moment(expires)}`;
+  const aside = `${before}Key ${id} of ${merchant.name} (${merchant.id}), for ${mode} payments${until}.
+Copy it now: it is shown only this once. ${next}`;
+  print({ json }, { json: { key, id, mode, merchant, ...more }, text: key, aside });
 }

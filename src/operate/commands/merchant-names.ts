@@ -4,16 +4,13 @@ import { editDistance } from '../../lib/text.ts';
 import { systemClock } from '../../lib/time.ts';
 import { Directory } from '../../merchants/directory.ts';
 import { directoryListeners } from '../../merchants/follow.ts';
-import { MERCHANT_ID_PREFIX, type Merchant, type StoredMerchant } from '../../merchants/merchant.ts';
-import { keysAfter, merchantsAfter } from '../../merchants/queries.ts';
+import { MERCHANT_ID_PREFIX, type Merchant } from '../../merchants/merchant.ts';
 import type { Reader } from '../../store/database.ts';
 import type { Configuration } from '../config.ts';
 import { Failure } from './terminal.ts';
 
 /** Maximum number of merchants in an error message. */
 const LISTED = 8;
-/** Page size of reads. */
-const PAGE = 500;
 
 /** All merchants and keys: of the configuration, and of the store if there is one. Throws `DatabaseError`. */
 export async function loadDirectory(
@@ -24,28 +21,6 @@ export async function loadDirectory(
   const listeners = database ? directoryListeners(database, directory, systemClock) : [];
   for (const { load } of listeners) await load();
   return directory;
-}
-
-/** Merchants of which the store has keys and nothing else: they left the configuration. Their keys open nothing until they are back. */
-export async function leftMerchants(directory: Directory, database: Reader): Promise<Merchant[]> {
-  const ids = new Set<string>();
-  let page: { id: string; merchant_id: string }[] = [];
-  do {
-    page = await keysAfter(database, page.at(-1)?.id ?? '', 0, PAGE);
-    for (const { merchant_id } of page) if (!directory.merchant(merchant_id)) ids.add(merchant_id);
-  } while (page.length === PAGE);
-  return [...ids].sort().map((id) => ({ id, name: 'not in the configuration any more' }));
-}
-
-/** The ids of the merchants that the store knows by more than their state. */
-export async function merchantsInStore(database: Reader): Promise<ReadonlySet<string>> {
-  const ids = new Set<string>();
-  let page: StoredMerchant[] = [];
-  do {
-    page = await merchantsAfter(database, page.at(-1)?.id ?? '', PAGE);
-    for (const { id, name } of page) if (name !== null) ids.add(id);
-  } while (page.length === PAGE);
-  return ids;
 }
 
 /** The merchant with that id, else with that business name, or undefined. Throws `Failure` if two have the name. */

@@ -1,5 +1,5 @@
 // counterfoil merchants: lists merchants, wherever they stand, suspends them, limits them, and takes them over from the configuration.
-import { Argument, type Command, InvalidArgumentError } from 'commander';
+import { Argument, type Command } from 'commander';
 import { counted } from '../../lib/counted.ts';
 import { type Moments, momentsIn } from '../../lib/moments.ts';
 import { formatTimestamp, systemClock, timestampOrNull } from '../../lib/time.ts';
@@ -9,7 +9,8 @@ import { changesOf, isInactive, type MerchantLimits, type StoredMerchant } from 
 import type { Particulars } from '../../merchants/particulars.ts';
 import { findMerchant } from '../../merchants/queries.ts';
 import { limitMerchant } from '../../merchants/set-particulars.ts';
-import { existingMerchant, loadDirectory, merchantsInStore } from './merchant-names.ts';
+import { parseCount } from './arguments.ts';
+import { existingMerchant, loadDirectory } from './merchant-names.ts';
 import { importMerchants, requireIds } from './merchants-import.ts';
 import { setMerchant, withParticulars } from './merchants-set.ts';
 import {
@@ -24,7 +25,8 @@ import {
 import { columns, Failure } from './terminal.ts';
 import { addCommands, newCommand } from './usage.ts';
 
-const LIMIT_MAXIMUM = 1_000_000;
+/** A limit of requests in a second. */
+const perSecond = parseCount(1_000_000);
 
 export function command(): Command {
   return addCommands(
@@ -94,12 +96,6 @@ function oneMerchant(name: string, description: string, rest = ''): Command {
   return newCommand(name, description, [`merchants ${name} "Corner Shop"${rest}`]).argument(...ARGUMENT);
 }
 
-function perSecond(text: string): number {
-  if (!/^\d{1,7}$/.test(text) || Number(text) < 1 || Number(text) > LIMIT_MAXIMUM)
-    throw new InvalidArgumentError(`It must be a whole number from 1 to ${LIMIT_MAXIMUM}.`);
-  return Number(text);
-}
-
 function described(merchant: KnownMerchant, directory: Directory) {
   const { id, name, keys, isConfigured } = merchant;
   const now = systemClock.now();
@@ -118,13 +114,12 @@ function described(merchant: KnownMerchant, directory: Directory) {
 async function list({ configuration, database }: Store) {
   const directory = await loadDirectory(configuration, database);
   const merchants = directory.merchants.map(({ id }) => described(directory.merchant(id)!, directory));
-  const inStore = await merchantsInStore(database);
   const none = 'There are no merchants. Make one: counterfoil keys create --merchant "Corner Shop"';
   return listed('merchants', merchants, none, (one) => [
     one.id,
     one.name,
     `${counted(one.live_keys, 'live key')}, ${one.test_keys} for tests`,
-    !one.configured ? 'in the store' : inStore.has(one.id) ? 'in both' : 'in the configuration',
+    !one.configured ? 'in the store' : directory.isStored(one.id) ? 'in both' : 'in the configuration',
     one.status,
   ]);
 }

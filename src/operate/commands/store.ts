@@ -9,6 +9,7 @@ import { findAdministratorByEmail, listAdministrators } from '../../administrato
 import { Journal } from '../../journal/journal.ts';
 import { Fence, vouchedIn } from '../../journal/known-seal.ts';
 import { OperationalError, validationFailed } from '../../lib/errors.ts';
+import { momentsIn } from '../../lib/moments.ts';
 import { asClause } from '../../lib/text.ts';
 import { systemClock } from '../../lib/time.ts';
 import { databaseName } from '../../store/connection-string.ts';
@@ -80,12 +81,18 @@ export async function lendStore<T>(
     await requireSchema(database, configuration);
     return await use({ configuration, database, journal });
   } catch (error) {
-    throw told(error);
+    throw told(error, configuration.time_zone);
   } finally {
     await journal.close();
     await database.close();
   }
 }
+
+/** The same, if there is a store; else `use` gets none. Throws what `storeIsThere` does as well. */
+export const lendAnyStore = <T>(
+  configuration: Configuration,
+  use: (store: Store | undefined) => Promise<T>,
+): Promise<T> => (storeIsThere(configuration) ? lendStore(configuration, use) : use(undefined));
 
 /** The configuration of a command that reads a store. Throws `Failure` if there is none. */
 export function configured(file: string | undefined): Configuration {
@@ -185,11 +192,13 @@ export const ifMissing = (sentence: string) => (error: unknown) => {
   throw error instanceof OperationalError && error.code === 'not_found' ? new Failure(sentence) : error;
 };
 
-function told(error: unknown): unknown {
+/** What a command says of a refusal; any other error unchanged. */
+function told(error: unknown, timeZone: string): unknown {
   if (!(error instanceof OperationalError)) return error;
   if (error.cause instanceof DatabaseError) return error.cause;
   const details = Object.entries(error.details ?? {}).map(([name, fault]) => `--${name}: ${asClause(fault)}`);
-  return new Failure(details.length > 0 ? details.join('; ') : asClause(error.message));
+  const message = momentsIn(timeZone).within(asClause(error.message));
+  return new Failure(details.length > 0 ? details.join('; ') : message);
 }
 
 /** What the commands of acts need to know of the things that are changed. */

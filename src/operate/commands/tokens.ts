@@ -10,9 +10,8 @@ import {
 } from '../../administrators/token.ts';
 import { momentsIn } from '../../lib/moments.ts';
 import { formatTimestamp, systemClock, timestampOrNull } from '../../lib/time.ts';
-import { parseDays, parseEmail } from './arguments.ts';
-import { listed, named, OPERATOR, onStore, type Store, type StoreOptions } from './store.ts';
-import { Failure } from './terminal.ts';
+import { parseCount, parseEmail } from './arguments.ts';
+import { ifMissing, listed, named, OPERATOR, onStore, type Store, type StoreOptions } from './store.ts';
 import { addCommands, newCommand } from './usage.ts';
 
 export function tokenCommand(): Command {
@@ -35,7 +34,7 @@ export function tokenCommand(): Command {
         .option(
           '--expires-in-days <days>',
           `at most ${TOKEN_DAYS_MAXIMUM}`,
-          parseDays(TOKEN_DAYS_MAXIMUM),
+          parseCount(TOKEN_DAYS_MAXIMUM),
           TOKEN_DAYS,
         )
         .action(onStore(create)),
@@ -60,11 +59,10 @@ interface CreateOptions extends StoreOptions {
 
 async function create({ configuration, database, journal }: Store, options: CreateOptions) {
   const owner = await named(database, options.email);
-  const wanted = {
-    ...{ administratorId: owner.id, role: options.role, name: options.name, days: options.expiresInDays },
-  };
+  const { role, name, expiresInDays: days } = options;
+  const wanted = { administratorId: owner.id, role, name, days };
   const made = await journal.commit((transaction) => createToken(transaction, wanted, OPERATOR));
-  const { id, role, name } = made.row;
+  const { id } = made.row;
   const expires_at = formatTimestamp(made.row.expires_at);
   const until = momentsIn(configuration.time_zone).moment(made.row.expires_at);
   return {
@@ -96,25 +94,20 @@ async function list({ configuration, database }: Store) {
     revoked_at: timestampOrNull(one.revoked_at),
   }));
   const words = momentsIn(configuration.time_zone);
-  const at = (instant: string | null) => (instant === null ? '' : words.moment(Date.parse(instant)));
   const state = (one: (typeof tokens)[number]) =>
     ({
-      active: `until ${at(one.expires_at)}`,
-      expired: `expired ${at(one.expires_at)}`,
-      revoked: `revoked ${at(one.revoked_at)}`,
+      active: words.within(`until ${one.expires_at}`),
+      expired: words.within(`expired ${one.expires_at}`),
+      revoked: words.within(`revoked ${one.revoked_at}`),
       stopped: `stopped: ${one.email} is disabled`,
     })[one.state]!;
   const none = 'There are no tokens. Make one: counterfoil administrators token create --help';
   return listed('tokens', tokens, none, (one) => [one.id, one.email, one.role, one.name, state(one)]);
 }
 
-async function revoke({ configuration, database, journal }: Store, id: string) {
-  const found = (await listTokens(database)).find((one) => one.id === id);
-  if (!found) throw new Failure(`there is no token ${id}; counterfoil administrators token list shows all`);
-  if (found.revoked_at !== null)
-    throw new Failure(
-      `the token ${id} was revoked already, on ${momentsIn(configuration.time_zone).moment(found.revoked_at)}`,
-    );
-  const { name } = await journal.commit((transaction) => revokeToken(transaction, id, OPERATOR), id);
+async function revoke({ journal }: Store, id: string) {
+  const { name } = await journal
+    .commit((transaction) => revokeToken(transaction, id, OPERATOR), id)
+    .catch(ifMissing(`there is no token ${id}; counterfoil administrators token list shows all`));
   return { json: { id, revoked: true }, text: `Revoked ${id} (${name}).` };
 }
