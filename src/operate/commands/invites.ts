@@ -95,15 +95,14 @@ async function list({ configuration, database }: Store) {
     revoked_at: timestampOrNull(one.revoked_at),
   }));
   const words = momentsIn(configuration.time_zone);
+  const at = (instant: string | null) => words.within(instant ?? '');
   const state = (one: (typeof invites)[number]) =>
-    words.within(
-      {
-        open: `open until ${one.expires_at}`,
-        used: `used by ${one.merchant_id} on ${one.used_at}`,
-        revoked: `revoked ${one.revoked_at}`,
-        expired: `expired ${one.expires_at}`,
-      }[one.state],
-    );
+    ({
+      open: `open until ${at(one.expires_at)}`,
+      used: `used by ${one.merchant_id} on ${at(one.used_at)}`,
+      revoked: `revoked ${at(one.revoked_at)}`,
+      expired: `expired ${at(one.expires_at)}`,
+    })[one.state];
   const none = 'There are no invitations. Make one: counterfoil invites create --note "Corner Shop"';
   return listed('invites', invites, none, (one) => [one.id, one.mode, one.note ?? '', state(one)]);
 }

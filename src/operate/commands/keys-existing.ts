@@ -188,7 +188,7 @@ export async function list({ config, json, merchant: wanted }: ListOptions): Pro
       one.name ?? '–',
       one.created_at === null ? 'in the configuration' : `made ${words.dayOf(Date.parse(one.created_at))}`,
       usedWhen(uses.get(one.id), now),
-      words.within(stateOf(one)),
+      stateOf(one, words),
     ];
     print({ json }, listed('keys', keys, none, cells));
   });
@@ -216,11 +216,11 @@ function described(key: KnownKey, merchant_name: string, used: number | undefine
   };
 }
 
-function stateOf({ expires_at, revoked_at, replaced_by, status }: Described): string {
-  if (revoked_at !== null) return `revoked ${revoked_at}`;
+function stateOf({ expires_at, revoked_at, replaced_by, status }: Described, words: Moments): string {
+  if (revoked_at !== null) return `revoked ${words.within(revoked_at)}`;
   if (expires_at === null) return 'does not expire';
   const replaced = replaced_by === null ? '' : `, replaced by ${replaced_by}`;
-  return `${status === 'expired' ? 'expired' : 'expires'} ${expires_at}${replaced}`;
+  return `${status === 'expired' ? 'expired' : 'expires'} ${words.within(expires_at)}${replaced}`;
 }
 
 /** When a key was last used, in words. */

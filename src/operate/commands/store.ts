@@ -163,7 +163,7 @@ export function requireStore(configuration: Configuration): void {
 }
 
 /** Whether there is a store. Throws `Failure` where this account may not look. Throws `RestoreUnfinished` as well. */
-export function storeIsThere(configuration: Configuration): boolean {
+function storeIsThere(configuration: Configuration): boolean {
   const { storage } = configuration;
   try {
     accessSync(storage, constants.R_OK | constants.X_OK);

@@ -94,11 +94,12 @@ async function list({ configuration, database }: Store) {
     revoked_at: timestampOrNull(one.revoked_at),
   }));
   const words = momentsIn(configuration.time_zone);
+  const at = (instant: string | null) => words.within(instant ?? '');
   const state = (one: (typeof tokens)[number]) =>
     ({
-      active: words.within(`until ${one.expires_at}`),
-      expired: words.within(`expired ${one.expires_at}`),
-      revoked: words.within(`revoked ${one.revoked_at}`),
+      active: `until ${at(one.expires_at)}`,
+      expired: `expired ${at(one.expires_at)}`,
+      revoked: `revoked ${at(one.revoked_at)}`,
       stopped: `stopped: ${one.email} is disabled`,
     })[one.state]!;
   const none = 'There are no tokens. Make one: counterfoil administrators token create --help';
