@@ -11,8 +11,8 @@ import { fileURLToPath } from 'node:url';
 import { COMMAND, DEVELOPMENT, plainEnvironment, temporaryFolder } from './support/command.ts';
 import { freePort } from './support/free-ports.ts';
 import { KEY } from './support/harness.ts';
+import { eventually } from './support/waiting.ts';
 
-const END_WITHIN_MS = 10_000;
 const LOG = fileURLToPath(new URL('../src/lib/log.ts', import.meta.url));
 
 /** Starts a program whose standard output is a file or pipe of the test's choice. */
@@ -23,14 +23,9 @@ function start(args: string[], stdout: number | 'pipe', env: Record<string, stri
   });
   const said = { stderr: '' };
   child.stderr!.on('data', (bytes) => (said.stderr += bytes));
+  process.once('exit', () => child.kill('SIGKILL'));
   const ended = once(child, 'close').then(([code]) => code as number | null);
-  /** The exit code; fails when it does not come in time. */
-  const inTime = async () => {
-    const code = await Promise.race([ended, after(END_WITHIN_MS, 'still running', { ref: false })]);
-    if (code === 'still running') child.kill('SIGKILL');
-    return code;
-  };
-  return { child, said, ended, inTime };
+  return { child, said, ended };
 }
 
 test('with a full disk under its log the server answers on, says so once, and stops', {
@@ -38,7 +33,7 @@ test('with a full disk under its log the server answers on, says so once, and st
 }, async () => {
   const folder = temporaryFolder(`${DEVELOPMENT}\nlog_level: info\n`);
   const port = await freePort();
-  const { child, said, inTime } = start(
+  const { child, said, ended } = start(
     [COMMAND, 'serve', '--config', folder.config],
     openSync('/dev/full', 'w'),
     { PORT: String(port), COUNTERFOIL_STORAGE: join(folder.path, 'data') },
@@ -46,10 +41,10 @@ test('with a full disk under its log the server answers on, says so once, and st
   try {
     const ask = (path: string) =>
       fetch(`http://127.0.0.1:${port}${path}`, { headers: { authorization: `Bearer ${KEY}` } });
-    for (let tries = 0; !(await ask('/health').catch(() => undefined)); tries++) {
-      assert.ok(tries < 200 && child.exitCode === null, `not ready: ${said.stderr}`);
-      await after(50);
-    }
+    await eventually(async () => {
+      assert.equal(child.exitCode, null, said.stderr);
+      return (await ask('/health').catch(() => undefined)) !== undefined;
+    });
     // More than is gathered before a write, and longer than lines are kept back.
     for (let round = 0; round < 3; round++) {
       for (let i = 0; i < 100; i++) assert.equal((await ask('/v1/payments')).status, 200);
@@ -57,7 +52,7 @@ test('with a full disk under its log the server answers on, says so once, and st
     }
     assert.equal((await ask('/health')).status, 200);
     child.kill('SIGTERM');
-    assert.equal(await inTime(), 0);
+    assert.equal(await ended, 0);
     assert.equal(said.stderr.match(/log lines are dropped/g)?.length, 1, said.stderr);
     assert.match(said.stderr, /ENOSPC/);
   } finally {
@@ -76,7 +71,7 @@ test('the last flush is given up where it fails', async () => {
   const many =
     "for (let i = 0; i < 5000; i++) log.info({ i }, 'x'.repeat(100)); log.flush(); process.exit(0);";
   const full = start(program(many), openSync('/dev/full', 'w'));
-  assert.equal(await full.inTime(), 0, full.said.stderr);
+  assert.equal(await full.ended, 0, full.said.stderr);
 });
 
 test('every line is written once however the process ends', async () => {
@@ -89,8 +84,8 @@ test('every line is written once however the process ends', async () => {
     ] as const) {
       const file = join(folder, name);
       const body = `for (let i = 0; i < 3000; i++) { log.info({ i }, 'ü'.repeat(20)); if (i % 500 === 0) await new Promise((go) => setTimeout(go, 5)); } ${end}`;
-      const { inTime, said } = start(program(body), openSync(file, 'w'));
-      assert.equal(await inTime(), 0, said.stderr);
+      const { ended, said } = start(program(body), openSync(file, 'w'));
+      assert.equal(await ended, 0, said.stderr);
       const numbers = readFileSync(file, 'utf8')
         .trimEnd()
         .split('\n')

@@ -11,6 +11,7 @@ import { KEPT_ANSWERS } from '../../src/payments/queries.ts';
 import { type Database, DatabaseError } from '../../src/store/database.ts';
 import { startJournal, unhurried } from '../support/journal.ts';
 import { ENGINES } from '../support/stores.ts';
+import { LONGER_THAN_A_TEST_MS } from '../support/waiting.ts';
 
 const BATCH = 100;
 /** As many as may wait, in `journal.ts`. */
@@ -63,7 +64,8 @@ for (const engine of ENGINES) {
       const works = scopes('beside').map(async (scope, i) => {
         await delay(i % 10);
         for (let again = 0; again < 10; again++) {
-          if (i % 10 === 0) await journal.rehearse(keepAndRecord(`rehearsed-${i}-${again}`), 5000);
+          if (i % 10 === 0)
+            await journal.rehearse(keepAndRecord(`rehearsed-${i}-${again}`), LONGER_THAN_A_TEST_MS);
           answered.push(await journal.commit(keepAndRecord(`${scope}-${again}`)));
         }
       });

@@ -6,7 +6,7 @@ import { listLetters } from '../../src/mail/queries.ts';
 import type { Subject } from '../../src/operate/checks/check.ts';
 import { CHECKS } from '../../src/operate/checks/checks.ts';
 import { readConfiguration } from '../../src/operate/config.ts';
-import { COMMAND, run, start } from '../support/command.ts';
+import { COMMAND, operatorOf, run, start } from '../support/command.ts';
 import { type Client, MANY_SIGN_INS, newClient, signIn, signInAs } from '../support/console.ts';
 import { type Harness, startHarness, writeConfiguration } from '../support/harness.ts';
 import { startMailServer } from '../support/mail-server.ts';
@@ -122,10 +122,7 @@ test('the command lists letters, sends again what failed, and notes what came ba
   await using server = await startMailServer();
   const configuration = `${server.configuration}  bounces: bounces@shop.example\n`;
   await using harness = await startHarness('sqlite', { configuration });
-  const env = {
-    COUNTERFOIL_CONFIG: writeConfiguration(harness.store, 'development', configuration),
-    COUNTERFOIL_STORAGE: harness.store.storage,
-  };
+  const env = operatorOf(harness.store, 'development', configuration);
   const mail = (...args: string[]) => run(['mail', ...args], { env });
   const { id } = await harness.create(CUSTOMER);
   await harness.request(`/v1/payments/${id}/send_link`, { method: 'POST' });

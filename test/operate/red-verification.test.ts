@@ -4,8 +4,8 @@ import { after, before, describe, test } from 'node:test';
 import { BackgroundVerification } from '../../src/journal/background-verification.ts';
 import { ROW_CHECKS } from '../../src/operate/checks/row-checks.ts';
 import { acknowledgeAll } from '../support/acknowledge.ts';
-import { run } from '../support/command.ts';
-import { type Harness, startHarness, writeConfiguration } from '../support/harness.ts';
+import { operatorOf, run } from '../support/command.ts';
+import { type Harness, startHarness } from '../support/harness.ts';
 import { editOutside } from '../support/outside.ts';
 
 describe('a verification by a command that found the history broken', () => {
@@ -14,10 +14,7 @@ describe('a verification by a command that found the history broken', () => {
   let id: string;
   before(async () => {
     service = await startHarness('sqlite');
-    env = {
-      COUNTERFOIL_CONFIG: writeConfiguration(service.store),
-      COUNTERFOIL_STORAGE: service.store.storage,
-    };
+    env = operatorOf(service.store);
     ({ id } = await service.create());
     await editOutside(service.store, `update payments set amount_minor = 1 where id = '${id}'`);
     assert.equal((await run(['audit', 'verify'], { env })).code, 1);

@@ -12,8 +12,8 @@ import { createInvite, findUsableInvite, INVITE_PREFIX } from '../../src/merchan
 import { keyDigest } from '../../src/merchants/merchant.ts';
 import { findKeyByDigest } from '../../src/merchants/queries.ts';
 import { addPerson, type Person, sentForReview } from '../support/admin.ts';
-import { run } from '../support/command.ts';
-import { type Harness, sharedHarness, startHarness, writeConfiguration } from '../support/harness.ts';
+import { operatorOf, run } from '../support/command.ts';
+import { type Harness, sharedHarness, startHarness } from '../support/harness.ts';
 import { cutFromIndex, replaceInIndex } from '../support/lying-index.ts';
 import { addMerchant } from '../support/store-merchant.ts';
 
@@ -21,12 +21,7 @@ const OPERATOR = { actor: 'operator', request_id: null };
 
 /** What `counterfoil audit verify` and the deep doctor say. */
 async function told(harness: Harness): Promise<{ verify: string; doctor: string }> {
-  const { storage, database_url } = harness.store;
-  const env = {
-    COUNTERFOIL_CONFIG: writeConfiguration(harness.store),
-    COUNTERFOIL_STORAGE: storage,
-    DATABASE_URL: database_url ?? '',
-  };
+  const env = operatorOf(harness.store);
   const verify = await run(['audit', 'verify'], { env });
   const doctor = await run(['doctor', '--deep', '--json'], { env });
   const found = JSON.parse(doctor.stdout).findings.find(({ id }: { id: string }) => id === 'indexes');

@@ -7,7 +7,7 @@ import { delimiter, dirname, isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { HostedCommand, HostedResult } from './command-host.ts';
 import { isWhole } from './extent.ts';
-import { KEY } from './harness.ts';
+import { KEY, writeConfiguration } from './harness.ts';
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 export const COMMAND = join(ROOT, 'bin/counterfoil.js');
@@ -22,6 +22,16 @@ export function plainEnvironment(extra: Record<string, string> = {}): NodeJS.Pro
     TERM: 'xterm-256color',
     PATH: `${dirname(process.execPath)}${delimiter}${process.env.PATH}`,
     ...extra,
+  };
+}
+
+/** The environment of a store's operator. The configuration is written beside the store's files. */
+export function operatorOf(...written: Parameters<typeof writeConfiguration>): Record<string, string> {
+  const [{ storage, database_url }] = written;
+  return {
+    COUNTERFOIL_CONFIG: writeConfiguration(...written),
+    COUNTERFOIL_STORAGE: storage,
+    DATABASE_URL: database_url ?? '',
   };
 }
 

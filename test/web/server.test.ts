@@ -8,8 +8,7 @@ import { connect as connectSecurely } from 'node:tls';
 import { httpServer, type KeyPair } from '../../src/web/server.ts';
 import { hasOpenssl, temporaryCertificates } from '../support/certificates.ts';
 
-const KEPT_MS = 500;
-const CLOSED_WITHIN_MS = 30_000;
+const KEPT_MS = 200;
 
 /** Lets nothing in this process go on for `ms`, as a machine does that is paused. */
 const standStill = (ms: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
@@ -56,7 +55,7 @@ for (const [title, secure] of [
       const { socket, keep, close } = await kept(keyPair());
       context.after(close);
       keep();
-      await once(socket, 'close', { signal: AbortSignal.timeout(CLOSED_WITHIN_MS) });
+      await once(socket, 'close');
     });
 
     test('is not closed under a request that came while the server stood still.', async (context) => {
@@ -66,6 +65,6 @@ for (const [title, secure] of [
       send(socket, '/second');
       standStill(2 * KEPT_MS);
       assert.match((await once(socket, 'data'))[0], /shown \/second$/);
-      await once(socket, 'close', { signal: AbortSignal.timeout(CLOSED_WITHIN_MS) });
+      await once(socket, 'close');
     });
   });

@@ -2,25 +2,30 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, copyFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { connect as connectPlain, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { connect, type TLSSocket } from 'node:tls';
+import { createLogger } from '../../src/lib/log.ts';
 import { systemClock } from '../../src/lib/time.ts';
 import { KeyPairUnfit, loadKeyPair } from '../../src/operate/checks/certificate-checks.ts';
-import { awakeMs } from '../support/awake.ts';
+import { Listener } from '../../src/web/listener.ts';
+import { LIMITS } from '../../src/web/server.ts';
+import { createShell, type ShellParts } from '../../src/web/shell.ts';
 import { type Certificates, hasOpenssl, temporaryCertificates } from '../support/certificates.ts';
+import { cutNothing } from '../support/clockwork.ts';
 import { run } from '../support/command.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { type Harness, startHarness, writeConfiguration } from '../support/harness.ts';
-import { type ServerProcess, startServerProcess } from '../support/server-process.ts';
+import { PLAIN_SHELL } from '../support/shell.ts';
 import { temporaryStore } from '../support/stores.ts';
-import { eventually } from '../support/waiting.ts';
+import { eventually, LONGER_THAN_A_TEST_MS } from '../support/waiting.ts';
 import { parseAnswers } from '../support/wire-client.ts';
 
-const STOPS_WITHIN_MS = 10_000;
+/** As in `listener.ts`. */
+const CLOSE_PATIENCE_MS = 9000;
 const SKIP = { skip: hasOpenssl ? false : 'openssl is missing' };
 /** The client offers everything it has, so that a refusal is the server's. */
 const WEAK_CLIENT = 'ALL:COMPLEMENTOFALL:@SECLEVEL=0';
@@ -149,27 +154,33 @@ describe('TLS', SKIP, () => {
     assert.equal(JSON.parse(answer!.body).error.code, 'bad_request');
   });
 
-  test('whoever begins no handshake, or half of one, holds up no stop for long.', async () => {
-    const other = await startHarness('sqlite', { configuration: tls(certificates.make('other')) });
-    const { port: own } = new URL(other.origin);
+  test('whoever begins no handshake, or half of one, is cut at a stop before their own time is over.', async (context) => {
+    context.mock.property(LIMITS, 'headersTimeoutMs', LONGER_THAN_A_TEST_MS);
+    const { certificate, key } = certificates.make('other');
+    const keyPair = { cert: readFileSync(certificate), key: readFileSync(key) };
     const taken: Socket[] = [];
-    let isWaitedFor = false;
-    other.service.app.server
-      .on('connection', (socket: Socket) => taken.push(socket))
-      .on('tlsClientError', ({ code }: NodeJS.ErrnoException) => {
-        isWaitedFor ||= code === 'ERR_TLS_HANDSHAKE_TIMEOUT' && taken.some(({ destroyed }) => !destroyed);
-      });
+    const site = {
+      hostNames: [],
+      async build(server: ShellParts['server']) {
+        const app = createShell({ ...PLAIN_SHELL, log: createLogger('silent'), server });
+        app.server.on('connection', (socket: Socket) => taken.push(socket));
+        return app;
+      },
+    };
+    const [port] = (await freePorts(1)) as [number];
+    const at = { host: '127.0.0.1', port };
+    const listener = await Listener.open({ ...at, sites: [site], connections: 8 }, keyPair, () => false);
     const sockets = ['', '\x16\x03\x01\x02\x00\x01'].map((bytes) => {
-      const socket = connectPlain({ port: Number(own), host: '127.0.0.1', allowHalfOpen: true });
+      const socket = connectPlain({ ...at, allowHalfOpen: true });
       socket.on('error', () => {});
       socket.write(bytes, 'latin1');
       return socket;
     });
     await eventually(() => taken.length === sockets.length);
-    const begun = awakeMs();
-    await other.close();
-    assert.ok(awakeMs() - begun < STOPS_WITHIN_MS);
-    assert.ok(!isWaitedFor, 'they are cut before their own time is over');
+    context.mock.timers.enable({ apis: ['setTimeout'] });
+    const closed = listener.close();
+    context.mock.timers.tick(CLOSE_PATIENCE_MS);
+    await closed;
     for (const socket of sockets) socket.destroy();
   });
 
@@ -256,49 +267,37 @@ describe('a certificate that cannot be used', SKIP, () => {
 });
 
 test(
-  'on SIGHUP a new certificate is shown, connections that are open go on, and a broken one changes nothing but the log.',
+  'a renewed certificate is shown, connections that are open go on, and a broken one changes nothing.',
   SKIP,
-  async () => {
+  async (context) => {
     const certificates = temporaryCertificates();
-    const store = await temporaryStore('sqlite');
+    context.after(() => certificates.remove());
     const files = certificates.make('before');
-    const config = writeConfiguration(store, 'development', tls(files));
-    const [port] = (await freePorts(1)) as [number];
-    let server: ServerProcess | undefined;
-    try {
-      server = await startServerProcess({ config, port, storage: store.storage });
-      const open = await secureSocket(port);
-      const health = async () => {
-        open.write('GET /health HTTP/1.1\r\nHost: x\r\n\r\n');
-        const [bytes] = (await once(open, 'data')) as [Buffer];
-        return bytes.toString('latin1', 0, 15);
-      };
-      assert.equal(await health(), 'HTTP/1.1 200 OK');
-      assert.equal(await nameShown(port), 'before');
+    await using harness = await startHarness('sqlite', { configuration: tls(files) });
+    cutNothing(harness);
+    const { service } = harness;
+    const port = Number(new URL(harness.origin).port);
+    const open = await secureSocket(port);
+    const health = async () => {
+      open.write('GET /health HTTP/1.1\r\nHost: x\r\n\r\n');
+      const [bytes] = (await once(open, 'data')) as [Buffer];
+      return bytes.toString('latin1', 0, 15);
+    };
+    assert.equal(await health(), 'HTTP/1.1 200 OK');
+    assert.equal(await nameShown(port), 'before');
 
-      const renewed = certificates.make('after');
-      copyFileSync(renewed.key, files.key);
-      copyFileSync(renewed.certificate, files.certificate);
-      server.child.kill('SIGHUP');
-      await eventually(async () => {
-        assert.equal(await health(), 'HTTP/1.1 200 OK'); // without a request it would be closed in the end
-        return (await nameShown(port)) === 'after';
-      });
-      assert.equal(await health(), 'HTTP/1.1 200 OK');
-      assert.equal(await handshake(port, '-tls1_2', '-cipher', 'AES128-GCM-SHA256:@SECLEVEL=0'), undefined);
-      assert.equal(await handshake(port, '-tls1_1', '-cipher', 'DEFAULT:@SECLEVEL=0'), undefined);
+    const renewed = certificates.make('after');
+    copyFileSync(renewed.key, files.key);
+    copyFileSync(renewed.certificate, files.certificate);
+    service.renewCertificate();
+    assert.equal(await nameShown(port), 'after');
+    assert.equal(await health(), 'HTTP/1.1 200 OK');
+    assert.equal(await handshake(port, '-tls1_2', '-cipher', 'AES128-GCM-SHA256:@SECLEVEL=0'), undefined);
+    assert.equal(await handshake(port, '-tls1_1', '-cipher', 'DEFAULT:@SECLEVEL=0'), undefined);
 
-      copyFileSync(certificates.make('stranger').key, files.key);
-      server.child.kill('SIGHUP');
-      const said = `the certificate stays as it was: tls.key: ${files.key} is not the key of ${files.certificate}`;
-      await eventually(() => server!.output.some((line) => line.includes(said)));
-      assert.equal(await nameShown(port), 'after');
-      open.destroy();
-      assert.equal(await server.end('SIGTERM'), 0);
-    } finally {
-      server?.child.kill('SIGKILL');
-      await store.drop();
-      certificates.remove();
-    }
+    copyFileSync(certificates.make('stranger').key, files.key);
+    assert.throws(() => service.renewCertificate(), KeyPairUnfit);
+    assert.equal(await nameShown(port), 'after');
+    open.destroy();
   },
 );

@@ -14,8 +14,8 @@ import { forgetOldAnswers } from '../../../src/payments/idempotency.ts';
 import { findPayment } from '../../../src/payments/queries.ts';
 import { timelineOf } from '../../../src/review/timeline.ts';
 import { addPerson, post, sentForReview } from '../../support/admin.ts';
-import { ROOT, run } from '../../support/command.ts';
-import { type Harness, startHarness, writeConfiguration } from '../../support/harness.ts';
+import { operatorOf, ROOT, run } from '../../support/command.ts';
+import { type Harness, startHarness } from '../../support/harness.ts';
 import { editOutside, insertOutside } from '../../support/outside.ts';
 import { ENGINES } from '../../support/stores.ts';
 
@@ -43,11 +43,7 @@ for (const engine of ENGINES) {
     before(async () => {
       folder = mkdtempSync(join(tmpdir(), 'counterfoil-acknowledge-'));
       harness = await startHarness(engine);
-      env = {
-        COUNTERFOIL_CONFIG: writeConfiguration(harness.store),
-        COUNTERFOIL_STORAGE: harness.store.storage,
-        DATABASE_URL: harness.store.database_url ?? '',
-      };
+      env = operatorOf(harness.store);
     });
     after(async () => {
       await harness.close();

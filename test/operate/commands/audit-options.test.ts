@@ -25,8 +25,8 @@ import type { Reader } from '../../../src/store/database.ts';
 import { editCopy } from '../../campaigns/break-in.ts';
 import type { Access } from '../../campaigns/intruder.ts';
 import { verifyExport } from '../../campaigns/third-party.ts';
-import { COMMAND, oldNode, plainEnvironment, ROOT, run } from '../../support/command.ts';
-import { createIn, type Harness, startHarness, writeConfiguration } from '../../support/harness.ts';
+import { COMMAND, oldNode, operatorOf, plainEnvironment, ROOT, run } from '../../support/command.ts';
+import { createIn, type Harness, startHarness } from '../../support/harness.ts';
 import { viewSqlite } from '../../support/read-only-store.ts';
 
 const ENTRIES = 12;
@@ -44,11 +44,7 @@ describe('audit verify and export', () => {
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'counterfoil-audit-'));
     service = await startHarness('sqlite');
-    env = {
-      COUNTERFOIL_CONFIG: writeConfiguration(service.store),
-      COUNTERFOIL_STORAGE: service.store.storage,
-      DATABASE_URL: service.store.database_url ?? '',
-    };
+    env = operatorOf(service.store);
     for (let i = 0; i < ENTRIES; i++) {
       await service.create();
       if (i % 4 === 3) {

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { readCheckpoints } from '../../../src/journal/checkpoint.ts';
 import { newestEntriesAbout } from '../../../src/journal/queries.ts';
-import { COMMAND, run, start } from '../../support/command.ts';
-import { type Harness, startHarness, writeConfiguration } from '../../support/harness.ts';
+import { COMMAND, operatorOf, run, start } from '../../support/command.ts';
+import { type Harness, startHarness } from '../../support/harness.ts';
 import { keepDatabase } from '../../support/put-back.ts';
 import { ENGINES } from '../../support/stores.ts';
 
@@ -24,12 +24,7 @@ for (const engine of ENGINES) {
     before(async () => {
       folder = mkdtempSync(join(tmpdir(), 'counterfoil-restored-'));
       harness = await startHarness(engine);
-      env = {
-        COUNTERFOIL_CONFIG: writeConfiguration(harness.store),
-        COUNTERFOIL_STORAGE: harness.store.storage,
-        DATABASE_URL: harness.store.database_url ?? '',
-        PORT: '0',
-      };
+      env = { ...operatorOf(harness.store), PORT: '0' };
       for (let entries = 0; entries < HELD; entries++) await harness.create();
       await harness.stop();
       const putBack = await keepDatabase(harness.store, folder);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
-import { ANSI, run, temporaryFolder } from '../../support/command.ts';
+import { ANSI, operatorOf, run, temporaryFolder } from '../../support/command.ts';
 import { type Harness, sharedHarness, writeConfiguration } from '../../support/harness.ts';
 import { editOutside } from '../../support/outside.ts';
 import { ENGINES, temporaryStore } from '../../support/stores.ts';
@@ -92,11 +92,7 @@ for (const engine of ENGINES) {
   test(`migrate makes the schema of an empty store on ${engine}, once`, async () => {
     const store = await temporaryStore(engine);
     try {
-      const env = {
-        COUNTERFOIL_CONFIG: writeConfiguration(store),
-        COUNTERFOIL_STORAGE: store.storage,
-        DATABASE_URL: store.database_url ?? '',
-      };
+      const env = operatorOf(store);
       if (engine === 'sqlite') {
         const unready = await run(['audit', 'verify'], { env });
         assert.match(unready.stderr, /there is no store in/);

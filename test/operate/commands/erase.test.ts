@@ -11,8 +11,8 @@ import { changePayment } from '../../../src/payments/queries.ts';
 import { recordPayment } from '../../../src/payments/record.ts';
 import { decide, submit } from '../../campaigns/history.ts';
 import { verifyExport } from '../../campaigns/third-party.ts';
-import { COMMAND, hasTerminal, run, startOnTerminal } from '../../support/command.ts';
-import { type Harness, startHarness, writeConfiguration } from '../../support/harness.ts';
+import { COMMAND, hasTerminal, operatorOf, run, startOnTerminal } from '../../support/command.ts';
+import { type Harness, startHarness } from '../../support/harness.ts';
 import { insertOutside } from '../../support/outside.ts';
 import { ENGINES } from '../../support/stores.ts';
 
@@ -59,11 +59,7 @@ for (const engine of ENGINES) {
 
     beforeEach(async () => {
       service = await startHarness(engine);
-      env = {
-        COUNTERFOIL_CONFIG: writeConfiguration(service.store),
-        COUNTERFOIL_STORAGE: service.store.storage,
-        DATABASE_URL: service.store.database_url ?? '',
-      };
+      env = operatorOf(service.store);
     });
     afterEach(() => service.close());
 

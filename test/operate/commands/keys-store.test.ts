@@ -7,15 +7,8 @@ import { before, describe, test } from 'node:test';
 import { DAY_MS } from '../../../src/lib/time.ts';
 import { issueKey } from '../../../src/merchants/api-keys.ts';
 import { keyDigest, keyId } from '../../../src/merchants/merchant.ts';
-import { COMMAND, hasTerminal, run, startOnTerminal } from '../../support/command.ts';
-import {
-  type Harness,
-  KEY,
-  OTHER_KEY,
-  sharedHarness,
-  startHarness,
-  writeConfiguration,
-} from '../../support/harness.ts';
+import { COMMAND, hasTerminal, operatorOf, run, startOnTerminal } from '../../support/command.ts';
+import { type Harness, KEY, OTHER_KEY, sharedHarness, startHarness } from '../../support/harness.ts';
 import { addMerchant } from '../../support/store-merchant.ts';
 import { becomes } from '../../support/waiting.ts';
 
@@ -28,10 +21,7 @@ async function issueFor({ service }: Harness, merchantId: string): Promise<{ id:
 
 test('a live key for a merchant that registered wants its id, or a yes', async () => {
   await using harness = await startHarness('sqlite', { environment: 'production' });
-  const env = {
-    COUNTERFOIL_CONFIG: writeConfiguration(harness.store, 'production'),
-    COUNTERFOIL_STORAGE: harness.store.storage,
-  };
+  const env = operatorOf(harness.store, 'production');
   const { id } = (await addMerchant(harness, 'Corner Shop')).merchant;
   const named = await run(['keys', 'create', '--merchant', 'Corner Shop', '--live'], { env });
   assert.deepEqual([named.code, named.stdout], [1, '']);
@@ -66,12 +56,7 @@ describe('keys of the store', () => {
     });
 
   before(async () => {
-    const { storage, database_url } = harness.store;
-    env = {
-      COUNTERFOIL_CONFIG: writeConfiguration(harness.store),
-      COUNTERFOIL_STORAGE: storage,
-      DATABASE_URL: database_url ?? '',
-    };
+    env = operatorOf(harness.store);
     const registered = await addMerchant(harness, 'Corner Shop');
     firstKey = registered.key;
     merchantId = registered.merchant.id;

@@ -8,8 +8,8 @@ import { Directory } from '../../../src/merchants/directory.ts';
 import { DEVELOPMENT_KEY, keyDigest, keyId } from '../../../src/merchants/merchant.ts';
 import { logoFrom } from '../../../src/merchants/particulars.ts';
 import { findKey } from '../../../src/merchants/queries.ts';
-import { COMMAND, run } from '../../support/command.ts';
-import { EXPIRED_KEY, KEY, OTHER_KEY, sharedHarness, writeConfiguration } from '../../support/harness.ts';
+import { COMMAND, operatorOf, run } from '../../support/command.ts';
+import { EXPIRED_KEY, KEY, OTHER_KEY, sharedHarness } from '../../support/harness.ts';
 import { addMerchant } from '../../support/store-merchant.ts';
 import { becomes } from '../../support/waiting.ts';
 
@@ -37,12 +37,7 @@ describe('merchants', () => {
   };
 
   before(async () => {
-    const { storage, database_url } = harness.store;
-    env = {
-      COUNTERFOIL_CONFIG: writeConfiguration(harness.store, 'development', MOVING),
-      COUNTERFOIL_STORAGE: storage,
-      DATABASE_URL: database_url ?? '',
-    };
+    env = operatorOf(harness.store, 'development', MOVING);
     const registered = await addMerchant(harness, 'Corner Shop');
     id = registered.merchant.id;
     key = registered.key;

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
-import { COMMAND, run, start } from '../../support/command.ts';
-import { sharedHarness, writeConfiguration } from '../../support/harness.ts';
+import { COMMAND, operatorOf, run, start } from '../../support/command.ts';
+import { sharedHarness } from '../../support/harness.ts';
 
 describe('looking at one payment and one request', () => {
   const harness = sharedHarness('sqlite');
@@ -13,12 +13,7 @@ describe('looking at one payment and one request', () => {
   let created: string;
   let cancelled: string;
   before(async () => {
-    const { storage, database_url } = harness.store;
-    env = {
-      COUNTERFOIL_CONFIG: writeConfiguration(harness.store),
-      COUNTERFOIL_STORAGE: storage,
-      DATABASE_URL: database_url ?? '',
-    };
+    env = operatorOf(harness.store);
     const body = {
       amount: 12.5,
       currency: 'EUR',

@@ -10,7 +10,7 @@ import { sealTotpSecret } from '../../../src/administrators/totp.ts';
 import { keyLine, keyOfLine, newSecretKey, readSecretKeys } from '../../../src/journal/keys/key-file.ts';
 import { KeyRing } from '../../../src/journal/keys/key-ring.ts';
 import { sealedSecrets } from '../../../src/operate/checks/sealed-secrets.ts';
-import { run } from '../../support/command.ts';
+import { operatorOf, run } from '../../support/command.ts';
 import {
   type Account,
   type Client,
@@ -22,7 +22,7 @@ import {
   signInAs,
 } from '../../support/console.ts';
 import type { Form } from '../../support/customer.ts';
-import { type Harness, startHarness, writeConfiguration } from '../../support/harness.ts';
+import { type Harness, startHarness } from '../../support/harness.ts';
 import { ENGINES, temporaryStore } from '../../support/stores.ts';
 
 const CURRENT = /is the current key: counterfoil secrets rotate puts/;
@@ -49,13 +49,9 @@ for (const engine of ENGINES) {
         const { storage } = await temporaryStore('sqlite');
         nodes.push(await startHarness(engine, { store: { ...one.store, storage }, configuration }));
       }
-      const { storage, database_url } = one.store;
+      const { storage } = one.store;
       place = { storage, secrets_key_file: isShared ? file : null, secrets_keys: null };
-      env = {
-        COUNTERFOIL_CONFIG: writeConfiguration(one.store, 'development', configuration),
-        COUNTERFOIL_STORAGE: storage,
-        DATABASE_URL: database_url ?? '',
-      };
+      env = operatorOf(one.store, 'development', configuration);
       accounts = [];
       for (let i = 0; i < 8; i++) accounts.push(await createAccount(one));
     });

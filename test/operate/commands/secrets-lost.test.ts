@@ -6,18 +6,14 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { findAdministrator } from '../../../src/administrators/queries.ts';
 import { keyLine, newSecretKey, readSecretKeys, SECRETS_FILE } from '../../../src/journal/keys/key-file.ts';
-import { run } from '../../support/command.ts';
+import { operatorOf, run } from '../../support/command.ts';
 import { codeOf, createAccount, MANY_SIGN_INS, newClient, signInAs } from '../../support/console.ts';
-import { type Harness, startHarness, writeConfiguration } from '../../support/harness.ts';
+import { type Harness, startHarness } from '../../support/harness.ts';
 
 describe('a key for secrets that is lost', () => {
   /** Runs a command beside a store. */
   const commandOf = ({ store }: Harness, configuration = '') => {
-    const env = {
-      COUNTERFOIL_CONFIG: writeConfiguration(store, 'development', configuration),
-      COUNTERFOIL_STORAGE: store.storage,
-      DATABASE_URL: store.database_url ?? '',
-    };
+    const env = operatorOf(store, 'development', configuration);
     return (...args: string[]) => run(args, { env });
   };
   /** What doctor finds of the keys, and whether it names the way out. */

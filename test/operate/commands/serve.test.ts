@@ -1,9 +1,17 @@
 // counterfoil serve as a process: ready, ports taken, keys read again, stops that lose nothing.
 import assert from 'node:assert/strict';
-import { appendFileSync, chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  chmodSync,
+  copyFileSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { afterEach, beforeEach, test } from 'node:test';
-import { setTimeout as pause } from 'node:timers/promises';
+import { hasOpenssl, temporaryCertificates } from '../../support/certificates.ts';
 import {
   ANSI,
   COMMAND,
@@ -15,6 +23,7 @@ import {
 } from '../../support/command.ts';
 import { KEY } from '../../support/harness.ts';
 import { installation, SAFE } from '../../support/production.ts';
+import { eventually } from '../../support/waiting.ts';
 
 let folder: Folder;
 let servers: Running[];
@@ -113,7 +122,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
       }
     };
     const clients = Array.from({ length: 16 }, client);
-    while (ids.length < 200) await pause(5);
+    await eventually(() => ids.length >= 200);
     server.child.kill(signal);
     assert.deepEqual(await server.ended, { code: 0, signal: null });
     await Promise.all(clients);
@@ -160,12 +169,7 @@ test("in development the next port serves where the file's is taken, and the rea
 
 test('SIGHUP takes new keys over and drops old ones; a broken file changes nothing and is told', async () => {
   const { server, ready } = await serve();
-  const logged = async (text: string) => {
-    for (let waited = 0; !server.stdout.includes(text); waited += 50) {
-      assert.ok(waited < 10_000, `never logged: ${text}\n${server.stdout}`);
-      await pause(50);
-    }
-  };
+  const logged = (text: string) => eventually(() => server.stdout.includes(text));
   const made = await run(['keys', 'create', '--merchant', 'Corner Shop'], { cwd: folder.path });
   const key = made.stdout.trim();
   assert.equal((await create(ready.base_url, key)).status, 401);
@@ -188,10 +192,7 @@ test('SIGHUP takes new keys over and drops old ones; a broken file changes nothi
     (await (await fetch(`${ready.base_url}/v1/webhook_endpoints`, { headers })).text()).includes(
       '"http://localhost:9/hook"',
     );
-  for (let waited = 0; !(await endpoints()); waited += 50) {
-    assert.ok(waited < 10_000, server.stdout);
-    await pause(50);
-  }
+  await eventually(endpoints);
 
   writeFileSync(folder.config, `${good}prot: 1\n`);
   server.child.kill('SIGHUP');
@@ -206,9 +207,25 @@ test('SIGHUP takes new keys over and drops old ones; a broken file changes nothi
 
   writeFileSync(folder.config, 'environment: development\n');
   server.child.kill('SIGHUP');
-  for (let waited = 0; (await create(ready.base_url, key)).status !== 401; waited += 50) {
-    assert.ok(waited < 10_000);
-    await pause(50);
+  await eventually(async () => (await create(ready.base_url, key)).status === 401);
+});
+
+test('SIGHUP reads the certificate again, or goes on with the one that is and says why', {
+  skip: !hasOpenssl,
+}, async (context) => {
+  const certificates = temporaryCertificates();
+  context.after(() => certificates.remove());
+  const files = certificates.make('localhost');
+  appendFileSync(folder.config, `tls: { certificate: ${files.certificate}, key: ${files.key} }\n`);
+  const { server } = await serve();
+  for (const [key, said] of [
+    [files.key, /the certificate was read again/],
+    [certificates.make('stranger').key, /the certificate stays as it was: tls\.key: \S+ is not the key of/],
+  ] as const) {
+    copyFileSync(key, `${files.key}.next`);
+    renameSync(`${files.key}.next`, files.key);
+    server.child.kill('SIGHUP');
+    await server.until(said);
   }
 });
 

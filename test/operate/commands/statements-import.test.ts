@@ -6,18 +6,14 @@ import { after, before, test } from 'node:test';
 import { creditorReference } from '../../../src/payments/methods/transfer/creditor-reference.ts';
 import { findPayment } from '../../../src/payments/queries.ts';
 import { ACCOUNT, camt, TRANSFERS, today } from '../../support/camt.ts';
-import { run, temporaryFolder } from '../../support/command.ts';
-import { type Harness, startHarness, writeConfiguration } from '../../support/harness.ts';
+import { operatorOf, run, temporaryFolder } from '../../support/command.ts';
+import { type Harness, startHarness } from '../../support/harness.ts';
 
 let service: Harness;
 let env: Record<string, string>;
 before(async () => {
   service = await startHarness('sqlite', { configuration: TRANSFERS });
-  const { storage } = service.store;
-  env = {
-    COUNTERFOIL_CONFIG: writeConfiguration(service.store, 'development', TRANSFERS),
-    COUNTERFOIL_STORAGE: storage,
-  };
+  env = operatorOf(service.store, 'development', TRANSFERS);
 });
 const folder = temporaryFolder();
 after(async () => {

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { run } from '../../support/command.ts';
-import { type Harness, startHarness, writeConfiguration } from '../../support/harness.ts';
+import { operatorOf, run } from '../../support/command.ts';
+import { type Harness, startHarness } from '../../support/harness.ts';
 import { answering, WebhookReceiver } from '../../support/webhook-receiver.ts';
 
 const LONG = { expires_in: 5_000_000 };
@@ -15,12 +15,7 @@ describe('counterfoil webhooks', () => {
   before(async () => {
     service = await startHarness('sqlite');
     receiver = await WebhookReceiver.start();
-    const { storage, database_url } = service.store;
-    env = {
-      COUNTERFOIL_CONFIG: writeConfiguration(service.store),
-      COUNTERFOIL_STORAGE: storage,
-      DATABASE_URL: database_url ?? '',
-    };
+    env = operatorOf(service.store);
   });
   after(async () => {
     try {
