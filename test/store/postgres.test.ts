@@ -1,5 +1,6 @@
 // PostgreSQL at its worst: a standby that does not answer, connections that are cut. Nothing counts that is not certain.
 import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
@@ -15,6 +16,7 @@ import { Hosts } from '../../src/store/postgres-hosts.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { startPostgres } from '../support/postgres-server.ts';
+import { temporaryStore } from '../support/stores.ts';
 import { eventually, LONGER_THAN_A_TEST_MS } from '../support/waiting.ts';
 
 /** A bound where the event loop is held up, and with it the test's own. */
@@ -45,8 +47,11 @@ describe('a PostgreSQL in trouble', () => {
   before(async () => {
     // A cluster of its own: what is set below is set for all of a cluster's databases.
     server = await startPostgres();
-    process.env.COUNTERFOIL_TEST_POSTGRES = server.url;
-    service = await startHarness('postgres');
+    const { storage } = await temporaryStore('sqlite');
+    const drop = async () => rmSync(storage, { recursive: true, force: true });
+    service = await startHarness('postgres', {
+      store: { engine: 'postgres', storage, database_url: server.url, drop },
+    });
     operator = new pg.Client(server.url);
     await operator.connect();
   });
@@ -233,7 +238,7 @@ describe('a PostgreSQL in trouble', () => {
 
   test('a host that does not answer is logged once, with its address and why', async () => {
     const [silent] = await freePorts(1);
-    const url = new URL(process.env.COUNTERFOIL_TEST_POSTGRES!);
+    const url = new URL(server.url);
     const { lines, log } = listener();
     const guard = new Fence(undefined, log);
     const hosts = new Hosts(url.href.replace('@', `@127.0.0.1:${silent},`), guard);
@@ -301,6 +306,15 @@ describe('a PostgreSQL in trouble', () => {
         new RegExp(`127\\.0\\.0\\.1:${port} does not answer: connect ECONNREFUSED`),
       );
     assert.doesNotMatch(lines[0]!, /hidden/);
+  });
+
+  test('two servers that take writes are a warning of doctor, also on one timeline', async () => {
+    const check = CHECKS.find(({ id }) => id === 'database_hosts')!;
+    const [running, own] = [new URL(process.env.COUNTERFOIL_TEST_POSTGRES!), new URL(server.url)];
+    const database_url = running.href.replace(running.host, `${running.host},${own.host}`);
+    const { is, says } = await check.look({ settings: { database_url }, deadlineMs: 5000 } as Subject);
+    assert.equal(is, 'warning');
+    for (const { host } of [running, own]) assert.ok(says.includes(`${host} is a primary`), says);
   });
 
   test('doctor warns of standbys that each write waits for and that are not there', async () => {

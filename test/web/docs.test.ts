@@ -43,20 +43,23 @@ describe('the documentation', () => {
     });
 
   test('has no link that leads nowhere.', async () => {
-    const pages = new Map<string, string>();
-    const textOf = async (path: string) => {
-      if (!pages.has(path)) pages.set(path, (await load(path)).text);
+    const pages = new Map<string, { status: number; ids: Set<string>; text: string }>();
+    const pageOf = async (path: string) => {
+      const known = pages.get(path);
+      if (known) return known;
+      const { status, text } = await load(path);
+      pages.set(path, { status, text, ids: idsOf(text) });
       return pages.get(path)!;
     };
     const wrong: string[] = [];
     for (const path of PATHS)
-      for (const [, found] of (await textOf(path)).matchAll(/ href="([^"]+)"/g)) {
+      for (const [, found] of (await pageOf(path)).text.matchAll(/ href="([^"]+)"/g)) {
         const url = new URL(unescaped(found!), harness.origin + path);
         if (url.origin !== harness.origin || url.searchParams.has('theme')) continue;
         const target = url.pathname + (url.searchParams.size > 0 && url.hash ? url.search : '');
         if (/\/(console|dev|assets|payment\.php)/.test(target)) continue;
-        const { status } = await load(target);
-        const isThere = !url.hash || idsOf(await textOf(target)).has(decodeURIComponent(url.hash.slice(1)));
+        const { status, ids } = await pageOf(target);
+        const isThere = !url.hash || ids.has(decodeURIComponent(url.hash.slice(1)));
         if (status !== 200 || !isThere) wrong.push(`${path}: ${found}`);
       }
     assert.deepEqual(wrong, []);

@@ -155,7 +155,8 @@ describe('TLS', SKIP, () => {
   });
 
   test('whoever begins no handshake, or half of one, is cut at a stop before their own time is over.', async (context) => {
-    context.mock.property(LIMITS, 'headersTimeoutMs', LONGER_THAN_A_TEST_MS);
+    for (const name of ['headersTimeoutMs', 'requestTimeoutMs'] as const)
+      context.mock.property(LIMITS, name, LONGER_THAN_A_TEST_MS);
     const { certificate, key } = certificates.make('other');
     const keyPair = { cert: readFileSync(certificate), key: readFileSync(key) };
     const taken: Socket[] = [];

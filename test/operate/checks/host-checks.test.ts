@@ -6,7 +6,6 @@ import { before, type TestContext, test } from 'node:test';
 import type { Subject } from '../../../src/operate/checks/check.ts';
 import { CHECKS } from '../../../src/operate/checks/checks.ts';
 import { freePorts } from '../../support/free-ports.ts';
-import { startPostgres } from '../../support/postgres-server.ts';
 
 const check = CHECKS.find(({ id }) => id === 'database_hosts')!;
 /** Less than the check's own limit, 3 s. */
@@ -32,15 +31,6 @@ test('hosts that answer are told with what they are.', async () => {
     `ok: ${running.host} is a primary; localhost:${running.port} is a primary`,
     'two names of one server are no two primaries',
   );
-});
-
-test('two servers that take writes are a warning, also on one timeline.', async (context) => {
-  const other = await startPostgres();
-  context.after(() => other.stop());
-  const { host } = new URL(other.url);
-  const told = `${running.host} is a primary; ${host} is a primary`;
-  const fix = 'unless these are names of one server, stop all but the one that holds all';
-  assert.equal(await look(among(running.host, host)), `warning: 2 hosts take writes: ${told}; ${fix}`);
 });
 
 test('a host that is dead beside a primary is a warning, wherever it stands.', async () => {

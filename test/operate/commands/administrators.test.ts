@@ -1,15 +1,15 @@
 // counterfoil administrators: beside a server that runs, on both engines, as an operator types it and reads it.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { findPrincipal } from '../../../src/administrators/session.ts';
 import { findBySetUpLink } from '../../../src/administrators/set-up.ts';
 import { findTokenPrincipal } from '../../../src/administrators/token.ts';
+import { setUpLink } from '../../../src/operate/commands/welcome.ts';
+import type { Configuration } from '../../../src/operate/config.ts';
 import { addPerson, type Person, partsOf } from '../../administrators/people.ts';
-import { type Folder, operatorOf, run, temporaryFolder } from '../../support/command.ts';
-import { freePort } from '../../support/free-ports.ts';
-import { sharedHarness, writeConfiguration } from '../../support/harness.ts';
-import { type ServerProcess, startServerProcess } from '../../support/server-process.ts';
-import { ENGINES, type Store, temporaryStore } from '../../support/stores.ts';
+import { operatorOf, run } from '../../support/command.ts';
+import { sharedHarness, startHarness } from '../../support/harness.ts';
+import { ENGINES } from '../../support/stores.ts';
 
 const ANA = ['--email', 'Ana@Example.org', '--name', 'Ana Example', '--role', 'administrator'];
 
@@ -179,87 +179,44 @@ for (const engine of ENGINES) {
   });
 
   test(`on ${engine} commands and a server under load write one history side by side`, async () => {
-    const store: Store = await temporaryStore(engine);
-    let server: ServerProcess | undefined;
-    try {
-      const config = writeConfiguration(store);
-      const { storage, database_url } = store;
-      server = await startServerProcess({ config, port: await freePort(), storage, database_url });
-      const env = {
-        COUNTERFOIL_CONFIG: config,
-        COUNTERFOIL_STORAGE: storage,
-        DATABASE_URL: database_url ?? '',
-      };
-      let going = true;
-      let created = 0;
-      const { origin, ready } = server;
-      const client = async () => {
-        while (going) {
-          const response = await fetch(`${origin}/v1/payments`, {
-            method: 'POST',
-            headers: { authorization: `Bearer ${ready.development_key}`, 'content-type': 'application/json' },
-            body: '{"amount": 1}',
-          });
-          assert.equal(response.status, 201);
-          created++;
-        }
-      };
-      const clients = Array.from({ length: 8 }, client);
-      const made = await Promise.all(
-        Array.from({ length: 6 }, (_, i) =>
-          run(
-            ['administrators', 'create', '--email', `a${i}@example.org`, '--name', 'A', '--role', 'reviewer'],
-            { env },
-          ),
+    await using harness = await startHarness(engine);
+    const env = operatorOf(harness.store);
+    let going = true;
+    let created = 0;
+    const client = async () => {
+      for (; going; created++) await harness.create();
+    };
+    const clients = Array.from({ length: 8 }, client);
+    const made = await Promise.all(
+      Array.from({ length: 6 }, (_, i) =>
+        run(
+          ['administrators', 'create', '--email', `a${i}@example.org`, '--name', 'A', '--role', 'reviewer'],
+          { env },
         ),
-      );
-      going = false;
-      await Promise.all(clients);
-      assert.deepEqual(
-        made.map(({ code }) => code),
-        [0, 0, 0, 0, 0, 0],
-        JSON.stringify(made),
-      );
-      const verified = await run(['audit', 'verify', '--json'], { env });
-      const { administrators, payments } = JSON.parse(verified.stdout);
-      assert.deepEqual(
-        [verified.code, administrators, payments],
-        [0, 7, created],
-        'six, and the one of development',
-      );
-    } finally {
-      if (server) assert.equal(await server.end('SIGTERM'), 0);
-      await store.drop();
-    }
+      ),
+    );
+    going = false;
+    await Promise.all(clients);
+    for (const { code, stderr } of made) assert.equal(code, 0, stderr);
+    const verified = await run(['audit', 'verify', '--json'], { env });
+    const { administrators, payments } = JSON.parse(verified.stdout);
+    assert.deepEqual([verified.code, administrators, payments], [0, 6, created]);
   });
 }
 
-describe('serve in development', () => {
-  let folder: Folder;
-  before(() => {
-    folder = temporaryFolder();
-  });
-  after(() => folder.remove());
-
-  test('its ready line has a new set-up link at each start, until somebody is set up or it is not wanted', async () => {
-    const options = { config: folder.config, storage: `${folder.path}/storage` };
-    const seen = new Set<unknown>();
-    /** What a start says of setting up; the server is gone again by then. */
-    async function setUpAtStart(): Promise<unknown> {
-      const server = await startServerProcess({ ...options, port: await freePort() });
-      await server.end('SIGTERM');
-      return String(server.ready.setup_url).replace(server.origin, '');
-    }
-    for (let i = 0; i < 2; i++) {
-      if (i === 1) await run(['administrators', 'create', ...ANA], { cwd: folder.path });
-      const link = await setUpAtStart();
-      assert.match(String(link), /^\/console\/set-up\?link=[0-9a-z]{26}$/);
-      seen.add(link);
-    }
-    assert.equal(seen.size, 2);
-    const { stdout } = await run(['administrators', 'list'], { cwd: folder.path });
-    assert.match(stdout, /^admin@localhost +Administrator +administrator +not set up/);
-    await run(['administrators', 'disable', 'admin@localhost'], { cwd: folder.path });
-    assert.equal(await setUpAtStart(), 'null');
-  });
+test('each start in development has a new set-up link, until somebody is set up or it is not wanted', async () => {
+  await using harness = await startHarness('sqlite');
+  const env = operatorOf(harness.store);
+  const administrators = (...args: string[]) => run(['administrators', ...args], { env });
+  const atStart = () => setUpLink({ environment: 'development' } as Configuration, harness.service);
+  const seen = [await atStart()];
+  await administrators('create', ...ANA);
+  seen.push(await atStart());
+  for (const link of seen) assert.match(link!, /\/console\/set-up\?link=[0-9a-z]{26}$/);
+  assert.notEqual(seen[0], seen[1]);
+  const [first] = JSON.parse((await administrators('list', '--json')).stdout).administrators;
+  assert.deepEqual([first.email, first.role], ['admin@localhost', 'administrator']);
+  await administrators('disable', 'admin@localhost');
+  harness.service.database.refresh();
+  assert.equal(await atStart(), undefined);
 });

@@ -240,7 +240,6 @@ for (const engine of ENGINES) {
       if (engine === 'sqlite') await service.stop();
       for (const [typed, code] of [
         ['\r', 1],
-        ['no\r', 1],
         ['y\r', 0],
       ] as const) {
         const line = `'${process.execPath}' '${COMMAND}' erase --email ${EMAIL}`;

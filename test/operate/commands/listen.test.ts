@@ -76,7 +76,7 @@ describe('counterfoil listen and trigger', () => {
     await once(stranger, 'listening');
     const url = `http://localhost:${(stranger.address() as AddressInfo).port}`;
     const args = [COMMAND, 'listen', '--forward-to', hook, '--url', url];
-    const listener = await start(process.execPath, args, { endWithinMs: 60_000 });
+    const listener = start(process.execPath, args);
     await eventually(() => posted.length === 1);
     assert.equal(posted[0]!.headers['webhook-id'], 'evt_7');
     await eventually(() => listener.stdout.includes('pay_1'));
@@ -101,72 +101,56 @@ describe('counterfoil listen and trigger', () => {
     assert.doesNotMatch(stderr, /[\u001b\u009b]/);
   });
 
-  test('each event is posted once, in order, signed with the secret that is printed, and has a line.', async () => {
-    const listener = await listening();
-    const [, secret] = await listener.until(/Signing secret: (whsec_\S+)\n/);
-    const again = await listening();
-    assert.equal((await again.until(/Signing secret: (whsec_\S+)\n/))[1], secret, 'at each start');
-    await stop(again);
+  test('each event is posted once, in order, signed with the secret that is printed, and has a line; a lost connection is made again behind the last.', async () => {
+    const given = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+    const wrong = await run(['listen', '--forward-to', hook, '--secret', 'whsec_short']);
+    assert.equal(wrong.code, 2);
+    const listener = await listening('--json', '--secret', given);
+    assert.equal(JSON.parse((await listener.until(/^.*\n/))[0]).secret, given);
     answers = [200, 500, 302];
     const other = await service.create({}, { key: OTHER_KEY });
     const { code, stdout } = await trigger('payment.approved');
     assert.equal(code, 0);
     const [, id] = /^payment\.approved {2}(pay_\w+) is approved\n$/.exec(stdout)!;
-    await listener.until(/payment\.created {9}pay_\w+ {2}200 in \d+ ms\n/);
-    await listener.until(/payment\.submitted {7}pay_\w+ {2}500 in \d+ ms\n/);
-    await listener.until(/payment\.approved {8}pay_\w+ {2}302 in \d+ ms\n/);
+    await listener.until(/"payment\.approved"/);
+    service.service.app.server.closeAllConnections();
+    const { id: missed } = await service.create();
+    await listener.until(new RegExp(`"payment_id":"${missed}"`));
+    await eventually(() =>
+      /connection was lost .*connecting again\n.*connected again\n$/.test(listener.stderr),
+    );
+    await stop(listener);
+    const expected = [
+      ['payment.created', id, 1, 200],
+      ['payment.submitted', id, 2, 500],
+      ['payment.approved', id, 3, 302],
+      ['payment.created', missed, 1, 204],
+    ];
     assert.deepEqual(
       posted.map(({ event }) => [event.type, event.data.payment_id, event.data.version]),
-      [
-        ['payment.created', id, 1],
-        ['payment.submitted', id, 2],
-        ['payment.approved', id, 3],
-      ],
+      expected.map((one) => one.slice(0, 3)),
+    );
+    const lines = listener.stdout.trim().split('\n').slice(1);
+    assert.deepEqual(
+      lines.map((line) => JSON.parse(line)).map(({ type, payment_id, status }) => [type, payment_id, status]),
+      expected.map(([type, payment_id, , status]) => [type, payment_id, status]),
     );
     assert.ok(!listener.stdout.includes(other.id));
-    const verifier = new Webhook(secret!);
+    const verifier = new Webhook(given);
     for (const { headers, body, event } of posted) {
       assert.equal(headers['webhook-id'], event.id);
       verifier.verify(body, headers as Record<string, string>);
       assert.throws(() => verifier.verify(body.replace('EUR', 'USD'), headers as Record<string, string>));
     }
-    await stop(listener);
-  });
-
-  test('when the connection breaks it goes on behind the last event, and nothing comes twice.', async () => {
-    const listener = await listening('--json');
-    await listener.until(/"secret":"whsec_/);
-    const { id: first } = await service.create();
-    await eventually(() => posted.length === 1);
-    const { server } = service.service.app;
-    server.closeAllConnections();
-    const { id: missed } = await service.create();
-    await eventually(
-      () => posted.length >= 2,
-      () => `the second event does not come: ${listener.stdout}${listener.stderr}`,
-    );
-    assert.deepEqual(
-      posted.map(({ event }) => event.data.payment_id),
-      [first, missed],
-    );
-    await listener.until(new RegExp(`"payment_id":"${missed}"`));
-    assert.match(listener.stderr, /connection was lost .*connecting again\n.*connected again\n$/);
-    const lines = listener.stdout
-      .trim()
-      .split('\n')
-      .slice(1)
-      .map((line) => JSON.parse(line));
-    assert.deepEqual(
-      lines.map(({ type, payment_id, status }) => [type, payment_id, status]),
-      [first, missed].map((id) => ['payment.created', id, 204]),
-    );
-    await stop(listener);
   });
 
   test('every type that can be triggered ends in its event; the event comes though nothing takes it.', async () => {
     const words = ['listen', '--forward-to', await nobody(), '--url', service.origin];
-    const away = await start(process.execPath, [COMMAND, ...words], { endWithinMs: 240_000 });
-    await away.until(/Signing secret/);
+    const away = start(process.execPath, [COMMAND, ...words]);
+    const [, secret] = await away.until(/Signing secret: (whsec_\S+)\n/);
+    const again = await listening();
+    assert.equal((await again.until(/Signing secret: (whsec_\S+)\n/))[1], secret, 'at each start');
+    await stop(again);
     for (const name of EVENT_TYPES) {
       const { stdout } = await trigger(name, '--json');
       const { type, payment_id } = JSON.parse(stdout);
@@ -182,20 +166,6 @@ describe('counterfoil listen and trigger', () => {
     assert.equal(stdout, `payment.approved  ${own.id} is approved\n`);
     const { data } = (await service.request(`/v1/payments/${own.id}/events`)).json;
     assert.equal(data.length, 3, 'submitted once');
-  });
-
-  test('events are signed with the secret that --secret gives, which must be one.', async () => {
-    const given = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
-    const listener = await listening('--secret', given);
-    const [, secret] = await listener.until(/Signing secret: (whsec_\S+)\n/);
-    assert.equal(secret, given);
-    await service.create();
-    await eventually(() => posted.length === 1);
-    new Webhook(given).verify(posted[0]!.body, posted[0]!.headers as Record<string, string>);
-    await stop(listener);
-    const wrong = await run(['listen', '--forward-to', hook, '--secret', 'whsec_short']);
-    assert.equal(wrong.code, 2);
-    assert.match(wrong.stderr, /It must be whsec_ and 24 to 64 bytes in base64\./);
   });
 
   test('a service that does not know the development key asks for another, and one with a wrong key is not told so.', async () => {

@@ -20,6 +20,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, test } from 'node:test';
 import { type BackupPlace, backupPlace, folderContents } from '../../support/backups.ts';
 import { start } from '../../support/command.ts';
+import { sampled } from '../../support/extent.ts';
 import { type Harness, startHarness } from '../../support/harness.ts';
 import { copyProgram } from '../../support/program-copy.ts';
 import { verifySqlite } from '../../support/read-only-store.ts';
@@ -296,11 +297,12 @@ describe('restore', () => {
     assert.equal((await place.command(['restore', newer], storage)).code, 0);
   });
 
-  for (const [step, isStore] of [
-    ['await link(join(storage, name), join(aside, name));', true],
+  const steps = [
     ['await unlink(join(storage, name));', false],
+    ['await link(join(storage, name), join(aside, name));', true],
     ['await rename(join(unfinished, name), join(storage, name));', false],
-  ] as const) {
+  ] as const;
+  for (const [step, isStore] of sampled(steps, steps.length)) {
     test(`one that is killed after the first ${step.slice(6, step.indexOf('('))} leaves a whole store or one that no server starts on, until the same command is run again`, async () => {
       const storage = place.freshStorage();
       assert.equal((await place.command(['restore', older], storage)).code, 0);
