@@ -114,7 +114,8 @@ describe('counterfoil listen and trigger', () => {
     const [, id] = /^payment\.approved {2}(pay_\w+) is approved\n$/.exec(stdout)!;
     await listener.until(/"payment\.approved"/);
     service.service.app.server.closeAllConnections();
-    const { id: missed } = await service.create();
+    // The client of this process has lost a connection that it meant to use again.
+    const { id: missed } = await service.create().catch(() => service.create());
     await listener.until(new RegExp(`"payment_id":"${missed}"`));
     await eventually(() =>
       /connection was lost .*connecting again\n.*connected again\n$/.test(listener.stderr),
