@@ -20,14 +20,16 @@ export const STORIES: Readonly<Record<string, readonly string[]>> = {
     'journal/journal.ts Journal',
   ],
   approve: [
-    'administrators/pages/guard.ts guarded',
+    'web/pages/surface.ts answerOf',
+    'administrators/pages/visit.ts visitOf',
+    'administrators/pages/guard.ts admit',
     'review/pages/decision.ts decide',
     'journal/journal.ts Journal',
   ],
 };
 
 /** What is not followed: the pages that a request is answered with if it is not obeyed, and the languages that they are written in. */
-const PAGES = ['show', 'showDraft', 'askToSignIn', 'asking', 'undecided', 'tongueIn'];
+const PAGES = ['draftPage', 'askToSignIn', 'asking', 'undecided', 'phrasebook', 'tongueOf'];
 
 /** The symbols of a file: their text, and where each name that it imports comes from. */
 interface Source {

@@ -6,7 +6,7 @@ import { FIELDS, type Field } from '../payments/methods/fields.ts';
 import type { Instructions, Method } from '../payments/methods/method.ts';
 import { TRANSFER_FIELDS } from '../payments/methods/offer.ts';
 import type { Payment } from '../payments/payment.ts';
-import { framedPage } from '../web/pages/framed-page.ts';
+import type { SitePage } from '../web/pages/framed-page.ts';
 import type { TypedPayment } from './form.ts';
 import type { CheckoutVisit } from './visit.ts';
 
@@ -44,7 +44,7 @@ export const saysSent = (form: URLSearchParams): boolean =>
 
 /** The page of an announcement that could not be kept: not to pay again, and the same form with one button; if it is no form of ours,
  * only the way to the payment's page. */
-export function unsavedPage(visit: CheckoutVisit, form?: URLSearchParams, more?: Html): string {
+export function unsavedPage(visit: CheckoutVisit, form?: URLSearchParams, more?: Html): SitePage {
   const { words, asked, address } = visit;
   const { method, edit } = asked;
   const content = html`<h1>${words.html('announced.heading')}</h1>
@@ -58,7 +58,7 @@ ${hidden(Object.fromEntries(form))}
 }
 <div class="actions"><p><a class="${form ? 'secondary' : 'primary'}" href="${address()}">${words.html('refused.back')}</a></p></div>
 ${more}`;
-  return framedPage(visit, { heading: words.text('announced.heading'), content });
+  return { heading: words.text('announced.heading'), content };
 }
 
 /** Longer addresses do not pass every proxy: such a form is answered with the page itself. */

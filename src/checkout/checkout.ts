@@ -2,17 +2,18 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { html } from '../lib/html.ts';
 import type { Clock } from '../lib/time.ts';
-import { pathOf } from '../lib/web-address.ts';
 import { pageHeaders } from '../web/markup/page.ts';
 import { framedPage } from '../web/pages/framed-page.ts';
-import { type FailureLog, nowherePage } from '../web/pages/problem.ts';
-import { type PageAnswer, type PageRoute, servePages } from '../web/pages/surface.ts';
+import { nowherePage } from '../web/pages/problem.ts';
+import { pageAt } from '../web/pages/route.ts';
+import { serveSite } from '../web/pages/site.ts';
+import type { FailureLog } from '../web/pages/surface.ts';
 import { pageVisitOf } from '../web/pages/visit.ts';
-import { type InboxParts, InboxRoute } from './inbox.ts';
+import { type InboxParts, inboxRoutes } from './inbox.ts';
 import type { PaymentParts } from './payment-parts.ts';
-import { PaymentRoute } from './payment-route.ts';
-import { VerifyRoute } from './verify-route.ts';
-import { type CheckoutVisit, checkoutSite, type Name } from './visit.ts';
+import { paymentRoutes } from './payment-route.ts';
+import { verifyRoute } from './verify-route.ts';
+import { type CheckoutRoute, type CheckoutVisit, checkoutSite } from './visit.ts';
 
 export interface Checkout extends PaymentParts, InboxParts, FailureLog {
   clock: Clock;
@@ -20,20 +21,20 @@ export interface Checkout extends PaymentParts, InboxParts, FailureLog {
   /** What the page at the root leads to; null in production. */
   front: FrontLinks | null;
   /** Pages of other rooms beside them. */
-  more: readonly PageRoute<Name>[];
+  more: readonly CheckoutRoute[];
 }
 
 /** Registers the customer's pages, their forms and what they load on `app`. */
 export async function checkout(app: FastifyInstance, settings: Checkout): Promise<void> {
   const { checkoutBaseUrl, timeZone } = settings;
-  servePages(app, {
+  serveSite(app, {
     ...settings,
     site: checkoutSite(checkoutBaseUrl, timeZone),
     routes: [
-      new PaymentRoute(settings),
-      new FrontRoute(pathOf(checkoutBaseUrl), settings.front),
-      ...(settings.front ? [new InboxRoute(settings)] : []),
-      new VerifyRoute(settings),
+      ...paymentRoutes(settings),
+      frontRoute(settings.front),
+      ...(settings.front ? inboxRoutes(settings) : []),
+      verifyRoute(settings),
       ...settings.more,
     ],
   });
@@ -43,7 +44,10 @@ export async function checkout(app: FastifyInstance, settings: Checkout): Promis
 export function nowhere({ checkoutBaseUrl, timeZone }: Pick<Checkout, 'checkoutBaseUrl' | 'timeZone'>) {
   const site = checkoutSite(checkoutBaseUrl, timeZone);
   const headers = pageHeaders(checkoutBaseUrl);
-  return (request: FastifyRequest) => ({ headers, text: nowherePage(pageVisitOf(request, site, '')) });
+  return (request: FastifyRequest) => {
+    const visit = pageVisitOf(request, site, '/');
+    return { headers, text: framedPage(visit, nowherePage(visit)) };
+  };
 }
 
 /** Where a developer goes on. */
@@ -60,27 +64,17 @@ export interface FrontLinks {
 
 const NO_PAYMENT = { payment_id: undefined };
 
-class FrontRoute implements PageRoute<Name> {
-  readonly path: string;
-  readonly #links: FrontLinks | null;
-
-  /** `basePath`: of the site's base URL. `links`: null in production, where the page names no other place. */
-  constructor(basePath: string, links: FrontLinks | null) {
-    this.path = basePath === '' ? '/' : '';
-    this.#links = links;
-  }
-
-  show(visit: CheckoutVisit): PageAnswer {
+/** `links`: null in production, where the page names no other place. */
+const frontRoute = (links: FrontLinks | null): CheckoutRoute =>
+  pageAt('/', 'anyone', (visit) => {
     const { words } = visit;
     const content = html`<h1>${words.html('front.heading')}</h1>
 <p>${words.html('front.lead')}</p>
 <p>${words.html('front.customer')}</p>
-${this.#links && developers(visit, this.#links)}`;
+${links && developers(visit, links)}`;
     const heading = words.text('front.heading');
-    const skip = words.html('register.skip');
-    return { text: framedPage(visit, { heading, brand: 'Counterfoil', content, skip, here: NO_PAYMENT }) };
-  }
-}
+    return { heading, brand: 'Counterfoil', content, skip: words.html('register.skip'), here: NO_PAYMENT };
+  });
 
 function developers(
   { words }: CheckoutVisit,

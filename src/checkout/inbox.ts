@@ -1,15 +1,15 @@
 // A receiver of webhooks for development, at /dev/inbox: it verifies what comes, shows the last 50, and answers 500 when told to.
+
 import type { IncomingHttpHeaders } from 'node:http';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Html, html } from '../lib/html.ts';
 import type { Clock } from '../lib/time.ts';
 import { pathOf } from '../lib/web-address.ts';
 import { bodyOf, readBytes } from '../web/json-body.ts';
 import { facts, type TermPair } from '../web/markup/parts.ts';
 import { isForm } from '../web/pages/form.ts';
-import { framedPage } from '../web/pages/framed-page.ts';
-import type { Handler, PageAnswer, PageRoute } from '../web/pages/surface.ts';
-import type { CheckoutVisit, Name } from './visit.ts';
+import type { SitePage } from '../web/pages/framed-page.ts';
+import { formAt, type Handler, pageAt } from '../web/pages/route.ts';
+import type { CheckoutRoute, CheckoutVisit } from './visit.ts';
 
 const KEPT = 50;
 export const INBOX_PATH = '/dev/inbox';
@@ -35,68 +35,42 @@ export interface InboxParts {
   ): Promise<boolean>;
 }
 
-export class InboxRoute implements PageRoute<Name> {
-  readonly path = INBOX_PATH;
-  readonly #parts: InboxParts;
-  readonly #url: string;
+export function inboxRoutes({ clock, checkoutBaseUrl, isSigned }: InboxParts): CheckoutRoute[] {
+  const url = checkoutBaseUrl.replace(/\/\/127\.0\.0\.1(?=[:/]|$)/, '//localhost') + INBOX_PATH;
   /** The newest first. */
-  #kept: readonly Kept[] = [];
-  #failsNext = false;
+  let kept: readonly Kept[] = [];
+  let failsNext = false;
 
-  constructor(parts: InboxParts) {
-    this.#parts = parts;
-    this.#url = parts.checkoutBaseUrl.replace(/\/\/127\.0\.0\.1(?=[:/]|$)/, '//localhost') + INBOX_PATH;
-  }
-
-  show(visit: CheckoutVisit): PageAnswer {
+  const show = (visit: CheckoutVisit): SitePage => {
     const content = html`<h1 lang="en">${HEADING}</h1>
-<p lang="en">Webhooks to <code>${this.#url}</code> arrive here. Each is verified as your server should do it.
+<p lang="en">Webhooks to <code>${url}</code> arrive here. Each is verified as your server should do it.
 The last ${KEPT} are kept until the server stops.</p>
-${this.#failsNext ? html`<p lang="en" role="status">The next webhook is answered 500.</p>` : failForm(visit)}
-${this.#kept.length === 0 ? none(this.#url) : this.#kept.map((one) => shown(one, visit))}`;
-    return {
-      text: framedPage(visit, {
-        heading: HEADING,
-        brand: 'Counterfoil',
-        content,
-        here: NO_PAYMENT,
-      }),
-    };
-  }
+${failsNext ? html`<p lang="en" role="status">The next webhook is answered 500.</p>` : failForm(visit)}
+${kept.length === 0 ? none(url) : kept.map((one) => shown(one, visit))}`;
+    return { heading: HEADING, brand: 'Counterfoil', content, here: NO_PAYMENT };
+  };
 
-  take({ address }: CheckoutVisit): PageAnswer {
-    this.#failsNext = true;
-    return { to: address() };
-  }
-
-  beside(scope: FastifyInstance, takeForm: Handler): Handler {
-    readBytes(scope);
-    return (request, reply) =>
-      isForm(request.headers) ? takeForm(request, reply) : this.#receive(request, reply);
-  }
-
-  async #receive(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const { clock, checkoutBaseUrl } = this.#parts;
+  const receive: Handler = async (request, reply) => {
     const now = clock.now();
-    const body = bodyOf(request);
+    const bytes = bodyOf(request);
     const { headers } = request;
-    const isVerified = await this.#parts.isSigned(pathOf(checkoutBaseUrl) + INBOX_PATH, {
-      headers,
-      body,
-      now,
-    });
-    const answered = this.#failsNext ? 500 : 204;
-    this.#failsNext = false;
-    const one = {
-      at: now,
-      id: String(headers['webhook-id'] ?? ''),
-      isVerified,
-      answered,
-      body: body.toString(),
-    };
-    this.#kept = [one, ...this.#kept.slice(0, KEPT - 1)];
+    const isVerified = await isSigned(pathOf(checkoutBaseUrl) + INBOX_PATH, { headers, body: bytes, now });
+    const answered = failsNext ? 500 : 204;
+    failsNext = false;
+    const id = String(headers['webhook-id'] ?? '');
+    kept = [{ at: now, id, isVerified, answered, body: bytes.toString() }, ...kept.slice(0, KEPT - 1)];
     return reply.code(answered).send();
-  }
+  };
+
+  const fail = ({ address }: CheckoutVisit) => {
+    failsNext = true;
+    return { to: address() };
+  };
+  const beside: CheckoutRoute['beside'] = (scope, takeForm) => {
+    readBytes(scope);
+    return (request, reply) => (isForm(request.headers) ? takeForm : receive)(request, reply);
+  };
+  return [pageAt(INBOX_PATH, 'anyone', show), { ...formAt(INBOX_PATH, 'anyone', fail), beside }];
 }
 
 const failForm = ({

@@ -1,4 +1,5 @@
 // Takes the forms of a payment's page: what a customer sends, takes back, cancels, asks for or tries out.
+
 import type { Work } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { MINUTE_MS } from '../lib/time.ts';
@@ -10,18 +11,18 @@ import { cancelByCustomer, requestLink, submitPayment } from '../payments/submit
 import { TRIALS, type TryOut, tryOut } from '../review/try-out.ts';
 import { isSameOrigin } from '../web/pages/form.ts';
 import { busyPage, refusedPage } from '../web/pages/problem.ts';
-import { type PageAnswer, tooManyForms } from '../web/pages/surface.ts';
+import type { SiteAnswer } from '../web/pages/site.ts';
 import { fromNetwork, Throttle } from '../web/rate-limit.ts';
 import { saysSent, transferIn, typedAddress, unsavedPage } from './announced.ts';
 import { actionOf, knownContacts, readForm, shownInstructions, submissionFrom } from './form.ts';
 import {
-  inLanguageOf,
   mayBePaid,
   mayTryOut,
   missingPayment,
   type PaymentParts,
   seePayment,
   shownPayment,
+  speakFor,
   subjectOf,
   suspended,
   unoffered,
@@ -56,12 +57,12 @@ export class PaymentForms {
     ]);
   }
 
-  async take(opened: CheckoutVisit, form: URLSearchParams): Promise<PageAnswer> {
+  async take(visit: CheckoutVisit): Promise<SiteAnswer> {
     const { ring } = this.#parts;
-    const { request, asked } = opened;
-    const payment = await shownPayment(this.#parts, opened);
-    if (!payment) return missingPayment(opened);
-    const visit = inLanguageOf(payment, opened);
+    const { request, asked, form } = visit;
+    const payment = await shownPayment(this.#parts, visit);
+    if (!payment) return missingPayment(visit);
+    speakFor(payment, visit);
     const { id } = payment;
     const isOurs = isSameOrigin(request.headers, this.#origin, true);
     const action = isOurs ? actionOf(ring, payment, form, asked.method) : undefined;
@@ -70,7 +71,7 @@ export class PaymentForms {
     const transfer = action === 'submit' ? this.#transferIn(form, payment, asked.method) : undefined;
     if (waitMs > 0 && transfer && payment.announced_at === null)
       return this.#submit(visit, payment, form, transfer);
-    if (waitMs > 0) return tooManyForms(busyPage(visit, waitMs), waitMs, 'checkout_forms');
+    if (waitMs > 0) return busyPage(visit, waitMs, 'checkout_forms');
     if (!action) return this.#refuse(visit, payment, form, isOurs);
     if (action === 'submit') return this.#submit(visit, payment, form, transfer);
     if (action === 'try') return this.#try(visit, payment, form);
@@ -84,19 +85,19 @@ export class PaymentForms {
     payment: Payment,
     form: URLSearchParams,
     isOurs: boolean,
-  ): Promise<PageAnswer> {
-    if (!saysSent(form)) return { status: 403, text: refusedPage(visit) };
+  ): Promise<SiteAnswer> {
+    if (!saysSent(form)) return refusedPage(visit);
     const transfer = isOurs
       ? this.#transferIn(new URLSearchParams(), payment, visit.asked.method)
       : undefined;
-    if (!transfer) return { status: 403, text: unsavedPage(visit) };
+    if (!transfer) return { ...unsavedPage(visit), status: 403 };
     const told = [...form].filter(([name]) => name !== 'shown');
     const seen = await this.#announce(visit, payment, new URLSearchParams(told), transfer);
     const now = (await shownPayment(this.#parts, visit)) ?? payment;
     if (now.status !== 'pending' || !(await mayBePaid(this.#parts, now))) return seen;
     const methods = this.#parts.offer.methodsFor(now);
-    const text = pendingPage(visit, { ...subjectOf(this.#parts, now, visit), methods, method: transfer });
-    return { status: 403, text };
+    const pending = { ...subjectOf(this.#parts, now, visit), methods, method: transfer };
+    return { ...pendingPage(visit, pending), status: 403 };
   }
 
   #transferIn(form: URLSearchParams, payment: Payment, id: string | undefined): Method | undefined {
@@ -112,7 +113,7 @@ export class PaymentForms {
     payment: Payment,
     form: URLSearchParams,
     transfer: Method,
-  ): Promise<PageAnswer> {
+  ): Promise<SiteAnswer> {
     const { clock, journal } = this.#parts;
     const { words, asked, request } = visit;
     const { id, merchant_name } = payment;
@@ -128,7 +129,7 @@ export class PaymentForms {
     payment: Payment,
     form: URLSearchParams,
     transfer: Method | undefined,
-  ): Promise<PageAnswer> {
+  ): Promise<SiteAnswer> {
     const { clock, offer, ring } = this.#parts;
     const { words, asked, request } = visit;
     const isPayable = payment.status === 'pending' && (await mayBePaid(this.#parts, payment));
@@ -149,7 +150,7 @@ export class PaymentForms {
       const to = typedAddress(visit, ring, payment, method, typed);
       if (to) return { to, faults };
       const pending = { ...subjectOf(this.#parts, now, visit), methods, method, typed };
-      return { status: 422, text: pendingPage(visit, pending), faults };
+      return { ...pendingPage(visit, pending), faults };
     }
     const submission = submissionFrom(method, typed.kept, shownInstructions(form), words.tag);
     const { id } = payment;
@@ -168,11 +169,10 @@ export class PaymentForms {
   }
 
   /** Does what a button of `trialButtons` says. A payment that is decided from `pending` is submitted first. */
-  async #try(visit: CheckoutVisit, payment: Payment, form: URLSearchParams): Promise<PageAnswer> {
+  async #try(visit: CheckoutVisit, payment: Payment, form: URLSearchParams): Promise<SiteAnswer> {
     const { id, mode, status } = payment;
     const trial = TRIALS.find((one) => one === form.get('trial'));
-    if (!trial || mode !== 'test' || !mayTryOut(this.#parts, payment))
-      return { status: 403, text: refusedPage(visit) };
+    if (!trial || mode !== 'test' || !mayTryOut(this.#parts, payment)) return refusedPage(visit);
     if (!(await mayBePaid(this.#parts, payment)))
       return suspended(visit, subjectOf(this.#parts, payment, visit));
     const isDecision = trial === 'approve' || trial === 'reject';
@@ -184,7 +184,7 @@ export class PaymentForms {
   }
 
   /** Does `work` and leads to the payment's page, also if another change came first, and if it was changed outside the service. */
-  async #change(visit: CheckoutVisit, id: string, work: Work<unknown>): Promise<PageAnswer> {
+  async #change(visit: CheckoutVisit, id: string, work: Work<unknown>): Promise<SiteAnswer> {
     try {
       await this.#parts.journal.commit(work, id);
     } catch (error) {

@@ -1,4 +1,5 @@
 // What the pages and the forms of a payment share: how it is found, what is known of it, and the answers both give.
+
 import type { Journal } from '../journal/journal.ts';
 import type { KeyRing } from '../journal/keys/key-ring.ts';
 import { type Html, html } from '../lib/html.ts';
@@ -12,9 +13,8 @@ import { isPaymentAsRecorded } from '../payments/record.ts';
 import type { Trial } from '../review/try-out.ts';
 import type { Database } from '../store/database.ts';
 import { facts } from '../web/markup/parts.ts';
-import { framedPage } from '../web/pages/framed-page.ts';
+import type { SitePage } from '../web/pages/framed-page.ts';
 import { problemPage } from '../web/pages/problem.ts';
-import type { SentPage } from '../web/pages/surface.ts';
 import { hiddenToken } from './form.ts';
 import { brandOf, help, isLongAmount, type PaymentSubject } from './parts.ts';
 import type { CheckoutVisit } from './visit.ts';
@@ -67,58 +67,51 @@ export function subjectOf(parts: PaymentParts, payment: Payment, { words }: Chec
   };
 }
 
-/** The visit in the language that the merchant asks for, unless the customer chose one. */
-export function inLanguageOf({ locale }: Payment, visit: CheckoutVisit): CheckoutVisit {
-  if (locale === null) return visit;
+/** Goes on in the language that the merchant asks for, unless the customer chose one. */
+export function speakFor({ locale }: Payment, visit: CheckoutVisit): void {
   const { site, asked, request } = visit;
-  return { ...visit, words: site.languages.choose(asked.lang, locale, request.headers['accept-language']) };
+  if (locale !== null)
+    visit.words = site.languages.choose(asked.lang, locale, request.headers['accept-language']);
 }
 
-export const missingPayment = (visit: CheckoutVisit): SentPage => ({ status: 404, text: missingPage(visit) });
-/** Of a payment that was changed in the store itself: nothing of it is repeated. */
-export const unshown = (visit: CheckoutVisit): SentPage => ({ status: 403, text: unshownPage(visit) });
-export const unoffered = (visit: CheckoutVisit): SentPage => ({ status: 404, text: unofferedPage(visit) });
-export const suspended = (visit: CheckoutVisit, subject: PaymentSubject): SentPage => ({
-  status: 403,
-  text: suspendedPage(visit, subject),
-});
-/** Names a fragment, because the browser would keep the `#errors` of the form's action. */
-export const seePayment = (visit: CheckoutVisit) => ({ to: `${visit.address()}#main` });
+export const seePayment = (visit: CheckoutVisit) => ({ to: visit.address() });
 
 /** Unknown, malformed and missing ids alike. Nothing of what was asked is repeated. */
-function missingPage(visit: CheckoutVisit): string {
-  const { words } = visit;
-  return framedPage(visit, {
+export function missingPayment({ words }: CheckoutVisit): SitePage {
+  return {
+    status: 404,
     heading: words.text('missing.heading'),
     here: { payment_id: undefined },
     content: html`<h1>${words.html('missing.heading')}</h1>
 <p>${words.html('missing.lead')}</p>
 <p>${words.html('missing.next')}</p>`,
-  });
+  };
 }
 
-function unshownPage(visit: CheckoutVisit): string {
-  const { words } = visit;
-  return framedPage(visit, {
+/** Of a payment that was changed in the store itself: nothing of it is repeated. */
+export function unshown({ words }: CheckoutVisit): SitePage {
+  return {
+    status: 403,
     heading: words.text('unshown.heading'),
     content: html`<h1>${words.html('unshown.heading')}</h1>
 <p>${words.html('suspended.lead')}</p>`,
-  });
+  };
 }
 
 /** A way to pay that this payment does not have. */
-function unofferedPage(visit: CheckoutVisit): string {
+export function unoffered(visit: CheckoutVisit): SitePage {
   const sentences = [visit.words.html('unoffered.lead')];
-  return problemPage(visit, { heading: 'unoffered.heading', sentences, back: 'unoffered.back' });
+  return problemPage(visit, { status: 404, heading: 'unoffered.heading', sentences, back: 'unoffered.back' });
 }
 
 /** A payment that waits to be paid, of a merchant that is suspended. */
-function suspendedPage(visit: CheckoutVisit, subject: PaymentSubject): string {
+export function suspended(visit: CheckoutVisit, subject: PaymentSubject): SitePage {
   const { words } = visit;
   const { merchant_name: brand, mode, id, announced_at } = subject.payment;
   const heading = announced_at === null ? 'suspended.heading' : 'announced.heading';
   const time = announced_at === null ? '' : words.moment(announced_at);
-  return framedPage(visit, {
+  return {
+    status: 403,
     heading: words.text(heading),
     test: mode === 'test',
     content: html`<h1>${words.html(heading)}</h1>
@@ -131,7 +124,7 @@ ${facts([[words.html('fact.payment'), html`<code>${id}</code>`]])}
 <div class="exits">${takeBack(visit, subject)}</div>`,
     help: help(subject),
     ...brandOf(visit, subject),
-  });
+  };
 }
 
 /** The button as a disclosure, or null where nothing can be taken back. A test card is no announcement. */

@@ -1,5 +1,5 @@
 // The one address of a payment: its status decides which page it shows and what its forms may do.
-import type { Html } from '../lib/html.ts';
+
 import { qrPicture } from '../lib/qr-code.ts';
 import { formatTimestamp } from '../lib/time.ts';
 import { pictureOf } from '../merchants/particulars.ts';
@@ -7,7 +7,8 @@ import type { Instructions } from '../payments/methods/method.ts';
 import type { Payment } from '../payments/payment.ts';
 import { checkoutUrl, PAYMENT_PAGE } from '../payments/present.ts';
 import { isPaymentAsRecorded } from '../payments/record.ts';
-import type { PageAnswer, PageRoute, SentPage } from '../web/pages/surface.ts';
+import { formAt, pageAt, type WholeAnswer } from '../web/pages/route.ts';
+import type { SiteAnswer } from '../web/pages/site.ts';
 import { saysSent, typedBefore, unsavedPage } from './announced.ts';
 import { type Due, dueOf } from './due.ts';
 import { knownContacts, readForm } from './form.ts';
@@ -15,11 +16,11 @@ import { codePicture } from './instructions.ts';
 import type { PaymentSubject } from './parts.ts';
 import { PaymentForms } from './payment-forms.ts';
 import {
-  inLanguageOf,
   mayBePaid,
   missingPayment,
   type PaymentParts,
   shownPayment,
+  speakFor,
   subjectOf,
   suspended,
   unoffered,
@@ -28,79 +29,69 @@ import {
 import { cancelPage, pendingPage } from './pending-page.ts';
 import { receiptOf } from './receipt.ts';
 import { statePage } from './state-page.ts';
-import type { CheckoutVisit, Name } from './visit.ts';
+import type { CheckoutRoute, CheckoutVisit } from './visit.ts';
 
-export class PaymentRoute implements PageRoute<Name> {
-  readonly path = `/${PAYMENT_PAGE}`;
-  /** Forged forms are counted. */
-  readonly takesForeign = true;
-  readonly #parts: PaymentParts;
-  readonly #forms: PaymentForms;
-
-  constructor(parts: PaymentParts) {
-    this.#parts = parts;
-    this.#forms = new PaymentForms(parts);
-  }
-
-  async show(opened: CheckoutVisit): Promise<PageAnswer> {
-    const { offer } = this.#parts;
-    const { method: wanted, view } = opened.asked;
-    const payment = await shownPayment(this.#parts, opened);
-    if (!payment) return missingPayment(opened);
-    const visit = inLanguageOf(payment, opened);
-    const subject = subjectOf(this.#parts, payment, visit);
-    if (view === 'logo') return logoOf(subject) ?? missingPayment(visit);
-    if (payment.status !== 'pending') {
-      if (!(await isPaymentAsRecorded(this.#parts.database, payment))) return unshown(visit);
-      const due = this.#due(payment);
-      if (view !== 'code' || payment.status !== 'requires_review') {
-        const receipt = await receiptOf(this.#parts.database, payment);
-        const { ring } = this.#parts;
-        const isPayers = ring.isMac('payer', payment.id, visit.asked.payer ?? '');
-        return statePage(visit, subject, { due, receipt, isPayers });
-      }
-      return (due && codeOf(due.payment, due.instructions ?? null)) ?? missingPayment(visit);
-    }
-    if (!(await mayBePaid(this.#parts, payment))) return suspended(visit, subject);
-    if (view === 'cancel') return { text: cancelPage(visit, subject) };
-    const methods = offer.methodsFor(payment);
-    const method = wanted === undefined ? methods[0] : methods.find(({ id }) => id === wanted);
-    if (!method) return unoffered(visit);
-    if (view === 'code') return codeOf(payment, method.instructions(payment)) ?? missingPayment(visit);
-    if (view === 'page')
-      return { text: qrPicture(checkoutUrl(visit.site.baseUrl, payment.id)), headers: PICTURE };
-    if (view === 'calendar') return calendarOf(visit, subject);
-    const again = typedBefore(visit, this.#parts.ring, payment, method);
-    const known = again && knownContacts(payment, method, visit.asked.edit);
-    const typed = known && readForm(again, method, known, visit.words, payment.merchant_name, subject.now);
-    if (!typed || typed.faults.length === 0)
-      return { text: pendingPage(visit, { ...subject, methods, method }) };
-    return { status: 422, text: pendingPage(visit, { ...subject, methods, method, typed }) };
-  }
-
-  take(visit: CheckoutVisit, form: URLSearchParams): Promise<PageAnswer> {
-    return this.#forms.take(visit, form);
-  }
-
-  /** Shows a customer whose message was not kept not to pay again. */
-  failed(opened: CheckoutVisit, form: URLSearchParams, more: Html): SentPage | undefined {
-    return saysSent(form) ? { text: unsavedPage(opened, form, more) } : undefined;
-  }
-
-  /** A suspended merchant asks for no rest; what the customer was told stays as it was. */
-  #due(payment: Payment): Due | undefined {
-    const due = dueOf(payment, this.#parts.offer);
-    return due?.isRest && this.#parts.directory.isSuspended(payment.merchant_id) ? undefined : due;
-  }
+export function paymentRoutes(parts: PaymentParts): CheckoutRoute[] {
+  const path = `/${PAYMENT_PAGE}`;
+  const forms = new PaymentForms(parts);
+  return [
+    pageAt(path, 'anyone', (visit) => show(parts, visit)),
+    {
+      ...formAt(path, 'anyone', (visit: CheckoutVisit) => forms.take(visit)),
+      takesForeign: true, // forged forms are counted
+      // Shows a customer whose message was not kept not to pay again.
+      failed: (visit, more) => (saysSent(visit.form) ? unsavedPage(visit, visit.form, more) : undefined),
+    },
+  ];
 }
 
-/** The code of a transfer as a picture, opened in the browser: from there a phone saves it among its photos. */
-function codeOf(payment: Payment, instructions: Instructions | null): SentPage | undefined {
+async function show(parts: PaymentParts, visit: CheckoutVisit): Promise<SiteAnswer> {
+  const { offer, database, ring } = parts;
+  const { method: wanted, view } = visit.asked;
+  const payment = await shownPayment(parts, visit);
+  if (!payment) return missingPayment(visit);
+  speakFor(payment, visit);
+  const subject = subjectOf(parts, payment, visit);
+  if (view === 'logo') return logoOf(subject) ?? missingPayment(visit);
+  if (payment.status !== 'pending') {
+    if (!(await isPaymentAsRecorded(database, payment))) return unshown(visit);
+    const due = dueNow(parts, payment);
+    if (view !== 'code' || payment.status !== 'requires_review') {
+      const receipt = await receiptOf(database, payment);
+      const isPayers = ring.isMac('payer', payment.id, visit.asked.payer ?? '');
+      return statePage(visit, subject, { due, receipt, isPayers });
+    }
+    return (due && codeOf(due.payment, due.instructions ?? null)) ?? missingPayment(visit);
+  }
+  if (!(await mayBePaid(parts, payment))) return suspended(visit, subject);
+  if (view === 'cancel') return cancelPage(visit, subject);
+  const methods = offer.methodsFor(payment);
+  const method = wanted === undefined ? methods[0] : methods.find(({ id }) => id === wanted);
+  if (!method) return unoffered(visit);
+  if (view === 'code') return codeOf(payment, method.instructions(payment)) ?? missingPayment(visit);
+  if (view === 'page')
+    return { text: qrPicture(checkoutUrl(visit.site.baseUrl, payment.id)), headers: PICTURE };
+  if (view === 'calendar') return calendarOf(visit, subject);
+  const again = typedBefore(visit, ring, payment, method);
+  const known = again && knownContacts(payment, method, visit.asked.edit);
+  const typed = known && readForm(again, method, known, visit.words, payment.merchant_name, subject.now);
+  if (!typed || typed.faults.length === 0) return pendingPage(visit, { ...subject, methods, method });
+  return { ...pendingPage(visit, { ...subject, methods, method, typed }), status: 422 };
+}
+
+/** A suspended merchant asks for no rest; what the customer was told stays as it was. */
+function dueNow({ offer, directory }: PaymentParts, payment: Payment): Due | undefined {
+  const due = dueOf(payment, offer);
+  return due?.isRest && directory.isSuspended(payment.merchant_id) ? undefined : due;
+}
+
+/** The code of a transfer as a picture, visit in the browser: from there a phone saves it among its photos. */
+function codeOf(payment: Payment, instructions: Instructions | null): WholeAnswer | undefined {
   const text = codePicture(payment, instructions);
   return text && { text, headers: { ...PICTURE, 'content-disposition': 'inline; filename="transfer.png"' } };
 }
 
-function logoOf({ profile }: PaymentSubject): SentPage | undefined {
+function logoOf({ profile }: PaymentSubject): WholeAnswer | undefined {
   const { logo } = profile.particulars ?? {};
   if (logo === undefined) return undefined;
   const { type, bytes } = pictureOf(logo);
@@ -114,7 +105,7 @@ function logoOf({ profile }: PaymentSubject): SentPage | undefined {
 const LOGO_KEPT_S = 3600;
 const PICTURE = { 'content-type': 'image/png' };
 
-function calendarOf({ site }: CheckoutVisit, subject: PaymentSubject): SentPage {
+function calendarOf({ site }: CheckoutVisit, subject: PaymentSubject): WholeAnswer {
   const text = calendarEntry(subject, checkoutUrl(site.baseUrl, subject.payment.id));
   const headers = {
     'content-type': 'text/calendar; charset=utf-8',

@@ -1,4 +1,5 @@
 // The page of a payment that waits to be paid, and the question before it is cancelled for good.
+
 import { type Html, hidden, html } from '../lib/html.ts';
 import { FIELDS, type FieldUse, SHOWN_TEST_CARD } from '../payments/methods/fields.ts';
 import type { Instructions, Method } from '../payments/methods/method.ts';
@@ -6,7 +7,7 @@ import { isFallback } from '../payments/methods/offer.ts';
 import { type IconName, icon } from '../web/markup/icons.ts';
 import type { Words } from '../web/markup/languages.ts';
 import { facts, type TermPair } from '../web/markup/parts.ts';
-import { framedPage } from '../web/pages/framed-page.ts';
+import type { SitePage } from '../web/pages/framed-page.ts';
 import { faultSummary } from '../web/pages/problem.ts';
 import {
   CONTACT,
@@ -49,7 +50,7 @@ interface Pending extends PaymentSubject {
 }
 
 /** The page of a pending payment: its ways to pay, the form of one of them, and the two ways out. */
-export function pendingPage(visit: CheckoutVisit, pending: Pending): string {
+export function pendingPage(visit: CheckoutVisit, pending: Pending): SitePage {
   const { payment, words, methods, method, typed } = pending;
   const { asked } = visit;
   const merchant = payment.merchant_name;
@@ -72,7 +73,7 @@ ${leaving(visit, pending)}
 ${trialButtons(visit, pending)}
 ${paperAddress(visit, payment)}
 </div>`;
-  return framedPage(visit, {
+  return {
     heading: words.text(title, { merchant }),
     test: payment.mode === 'test',
     amount: pending.amount,
@@ -82,7 +83,7 @@ ${paperAddress(visit, payment)}
     ...brandOf(visit, pending),
     here: { method: asked.method, edit: asked.edit === CONTACT ? CONTACT : undefined },
     wrong: typed !== undefined,
-  });
+  };
 }
 
 function developerNote({ words, payment }: Pending): Html {
@@ -241,7 +242,7 @@ ${takeBack(visit, pending)}
 }
 
 /** The question before a payment is cancelled for good. */
-export function cancelPage(visit: CheckoutVisit, subject: PaymentSubject): string {
+export function cancelPage(visit: CheckoutVisit, subject: PaymentSubject): SitePage {
   const { words, payment, amount } = subject;
   const merchant = payment.merchant_name;
   const heading = words.text('cancel.heading');
@@ -259,7 +260,7 @@ ${hiddenToken(subject.ring, payment, 'cancel')}
 <button class="danger">${words.html('cancel.confirm')}</button>
 <a class="secondary" href="${visit.address()}">${words.html('cancel.keep')}</a>
 </form>`;
-  return framedPage(visit, {
+  return {
     heading,
     test: payment.mode === 'test',
     amount,
@@ -267,5 +268,5 @@ ${hiddenToken(subject.ring, payment, 'cancel')}
     help: help(subject),
     ...brandOf(visit, subject),
     here: { view: 'cancel' },
-  });
+  };
 }

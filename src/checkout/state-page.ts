@@ -1,9 +1,10 @@
 // The page of a payment that is past paying: where the money is, what happens next, and one thing to do.
+
 import { type Html, html } from '../lib/html.ts';
 import type { Instructions } from '../payments/methods/method.ts';
 import type { Key } from '../web/markup/languages.ts';
 import { customerMessage, facts, type TermPair } from '../web/markup/parts.ts';
-import { framedPage } from '../web/pages/framed-page.ts';
+import type { SitePage } from '../web/pages/framed-page.ts';
 import type { Due } from './due.ts';
 import { hiddenToken } from './form.ts';
 import { aidsOf, instructionsMarkup } from './instructions.ts';
@@ -87,7 +88,7 @@ export function statePage(
   visit: CheckoutVisit,
   subject: PaymentSubject,
   { due, receipt, isPayers }: { due: Due | undefined; receipt: IssuedReceipt | undefined; isPayers: boolean },
-): { status: number; text: string } {
+): SitePage {
   const { payment, words, amount } = subject;
   const merchant = payment.merchant_name;
   const shown = shownStatus(payment) as Exclude<ShownStatus, 'pending'>;
@@ -129,7 +130,8 @@ ${receipt && aboutReceipt(visit, subject, receipt)}
 ${mayTakeBack && html`<div class="exits">${mayTakeBack}</div>\n`}${trialButtons(visit, subject)}
 ${paperAddress(visit, payment)}
 </div>`;
-  const framing = {
+  return {
+    status,
     heading: words.text(heading, text),
     test: payment.mode === 'test',
     amount,
@@ -138,7 +140,6 @@ ${paperAddress(visit, payment)}
     help: help(subject),
     ...brandOf(visit, subject),
   };
-  return { status, text: framedPage(visit, framing) };
 }
 
 /** A payment that came to nothing is void, and one that was paid back; but not one whose money may be on its way. */

@@ -1,14 +1,16 @@
 // Where anyone checks a receipt by its number: whether it was issued here, by whom, for how much and when, and nothing else.
-import { html } from '../lib/html.ts';
+
+import { type Html, html } from '../lib/html.ts';
 import { type Clock, MINUTE_MS } from '../lib/time.ts';
 import type { Reader } from '../store/database.ts';
 import { fieldMarkup } from '../web/markup/field.ts';
-import { framedPage } from '../web/pages/framed-page.ts';
-import { type PageAnswer, type PageRoute, tooManyForms } from '../web/pages/surface.ts';
+import type { SitePage } from '../web/pages/framed-page.ts';
+import { wait } from '../web/pages/problem.ts';
+import { pageAt } from '../web/pages/route.ts';
 import { fromNetwork, Throttle } from '../web/rate-limit.ts';
 import { moneyKnown } from './money.ts';
 import { paymentWithReceipt } from './receipt.ts';
-import type { CheckoutVisit, Name } from './visit.ts';
+import type { CheckoutRoute, CheckoutVisit } from './visit.ts';
 
 export const VERIFY_PATH = '/verify';
 /** Maximum number of numbers that one network may request in ten minutes, on each node. */
@@ -21,41 +23,23 @@ interface VerifyParts {
   clock: Clock;
 }
 
-export class VerifyRoute implements PageRoute<Name> {
-  readonly path = VERIFY_PATH;
-  readonly #database: Reader;
-  readonly #asked: Throttle;
-
-  constructor({ database, clock }: VerifyParts) {
-    this.#database = database;
-    this.#asked = new Throttle(clock, WINDOW_MS, fromNetwork(FROM_NETWORK));
-  }
-
-  async show(visit: CheckoutVisit): Promise<PageAnswer> {
+export function verifyRoute({ database, clock }: VerifyParts): CheckoutRoute {
+  const throttle = new Throttle(clock, WINDOW_MS, fromNetwork(FROM_NETWORK));
+  return pageAt(VERIFY_PATH, 'anyone', async (visit) => {
     const { words, asked, request } = visit;
     const number = (asked.number ?? '').slice(0, NUMBER_MAXIMUM);
-    if (number.trim() === '') return { text: page(visit, words.text('verify.heading'), html``) };
-    const waitMs = this.#asked.count(request.ip);
+    if (number.trim() === '') return verifyPage(visit, words.text('verify.heading'), html``);
+    const waitMs = throttle.count(request.ip);
     if (waitMs > 0) {
       const minutes = Math.ceil(waitMs / MINUTE_MS);
-      const text = page(
-        visit,
-        words.text('busy.heading'),
-        html`<p>${words.html('busy.lead', { minutes })}</p>`,
-      );
-      return tooManyForms(text, waitMs, 'checkout_forms');
+      const said = html`<p>${words.html('busy.lead', { minutes })}</p>`;
+      return { ...verifyPage(visit, words.text('busy.heading'), said), ...wait(waitMs, 'checkout_forms') };
     }
-    const found = await paymentWithReceipt(this.#database, number);
-    if (!found)
-      return {
-        status: 404,
-        text: page(
-          visit,
-          words.text('verify.bad.heading'),
-          html`<p>${words.html('verify.bad.lead')}</p>`,
-          number,
-        ),
-      };
+    const found = await paymentWithReceipt(database, number);
+    if (!found) {
+      const said = html`<p>${words.html('verify.bad.lead')}</p>`;
+      return { ...verifyPage(visit, words.text('verify.bad.heading'), said, number), status: 404 };
+    }
     const { payment, approvedAt } = found;
     const merchant = payment.merchant_name;
     const money = (minor: number) => words.money(minor, payment.currency);
@@ -64,12 +48,16 @@ export class VerifyRoute implements PageRoute<Name> {
     const content = html`${payment.mode === 'test' && html`<p class="notice warn">${words.html('test')}</p>`}
 <p>${words.html('verify.good.lead', said)}${returned > 0 && html` ${words.html('money.back', { returned: money(returned) })}`}</p>
 <p>${words.html('verify.good.next')}</p>`;
-    return { text: page(visit, words.text('verify.good.heading'), content, number) };
-  }
+    return verifyPage(visit, words.text('verify.good.heading'), content, number);
+  });
 }
 
-function page(visit: CheckoutVisit, heading: string, said: ReturnType<typeof html>, number = ''): string {
-  const { words, asked, address } = visit;
+function verifyPage(
+  { words, asked, address }: CheckoutVisit,
+  heading: string,
+  said: Html,
+  number = '',
+): SitePage {
   const attributes = {
     dir: 'ltr',
     autocomplete: 'off',
@@ -85,10 +73,6 @@ ${asked.lang !== undefined && html`<input type="hidden" name="lang" value="${wor
 ${fieldMarkup('number', { label: words.html('receipt.number'), value: number, attributes })}
 <div class="actions"><button class="primary">${words.html('verify.button')}</button></div>
 </form>`;
-  return framedPage(visit, {
-    heading,
-    content,
-    skip: words.html('register.skip'),
-    here: { number: number || undefined },
-  });
+  const here = { number: number || undefined };
+  return { heading, content, skip: words.html('register.skip'), here };
 }

@@ -2,10 +2,12 @@
 
 import { isPaymentId } from '../payments/payment.ts';
 import { Languages } from '../web/markup/languages.ts';
+import type { SiteRoute } from '../web/pages/site.ts';
 import type { PageSite, PageVisit } from '../web/pages/visit.ts';
 
-export type Name = 'payment_id' | 'method' | 'view' | 'edit' | 'typed' | 'from' | 'number' | 'payer';
+type Name = 'payment_id' | 'method' | 'view' | 'edit' | 'typed' | 'from' | 'number' | 'payer';
 export type CheckoutVisit = PageVisit<Name>;
+export type CheckoutRoute = SiteRoute<Name>;
 
 /** `baseUrl`: without a slash at its end. */
 export function checkoutSite(baseUrl: string, timeZone: string): PageSite<Name> {

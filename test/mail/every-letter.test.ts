@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { ParsedMail } from 'mailparser';
 import type { Page } from 'playwright-core';
-import { phrasebook, tongueOf } from '../../src/administrators/pages/visit.ts';
+import { phrasebook, tongueOf } from '../../src/administrators/pages/tongue.ts';
 import { payersUrl, receiptOf } from '../../src/checkout/receipt.ts';
 import { qrPicture } from '../../src/lib/qr-code.ts';
 import { CUSTOMER_LETTERS, type CustomerLetter } from '../../src/mail/letter.ts';

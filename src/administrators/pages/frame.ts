@@ -2,17 +2,18 @@
 
 import { Readable } from 'node:stream';
 import { type Html, html } from '../../lib/html.ts';
-import type { Language } from '../../lib/locale.ts';
 import { phrase, type Say } from '../../lib/phrases.ts';
 import { SECOND_MS } from '../../lib/time.ts';
 import { asset, assets, consoleStylesheet } from '../../web/markup/assets.ts';
 import { type IconName, icon } from '../../web/markup/icons.ts';
 import { LANGUAGES } from '../../web/markup/languages.ts';
 import { htmlPage } from '../../web/markup/page.ts';
-import { type Theme, themeSwitch } from '../../web/markup/theme.ts';
+import { themeSwitch } from '../../web/markup/theme.ts';
 import type { Principal } from '../administrator.ts';
+import type { SessionEnd } from '../session.ts';
 import { errorSummary, hasFaults, moment } from './parts.ts';
-import type { Context, Outcome, Shown } from './route.ts';
+import type { Context, Outcome, Shown, Visit } from './route.ts';
+import { phrasebook } from './tongue.ts';
 
 const PRODUCT = 'Counterfoil';
 
@@ -32,60 +33,35 @@ const THEME_NAMES = {
   auto: phrase('Same as your device'),
 } as const;
 
-interface Setting {
-  /** The console's address, without a slash at its end. */
-  path: string;
-  /** The address that a choice of theme or language comes back to; none, and no choice, where opening it would lose what is shown. */
-  here: string | undefined;
-  theme: Theme | undefined;
-  language: Language;
-  say: Say;
-  /** The languages there are. */
-  tags: readonly string[];
-  nonce: string;
-  /** Whether single letters are keys on this page. */
-  keys: boolean;
-  signedIn: SignedIn | undefined;
-}
-
-/** The signed-in administrator, the hidden field of their forms, and how many payments wait for review. */
-interface SignedIn {
-  principal: Principal;
-  token: Html;
-  waiting: number;
-  /** How long the session lasts if it is not used, and whether use makes it no longer. */
-  left: { seconds: number; isFinal: boolean } | undefined;
-}
-
-/** A whole page. */
-export function framed(shown: Shown, setting: Setting): string {
-  const { path, theme, nonce, signedIn, language, say } = setting;
+/** A whole page. `waiting`: how many payments wait for review. */
+export function framed(visit: Visit, shown: Shown, waiting: number): string {
+  const { path, theme, nonce, language, say, principal, ends } = visit;
   const { title, content, place, layout = 'page', isOpen = false, skip, faults = {} } = shown;
-  const waiting = place === '/queue' && signedIn?.waiting ? ` (${signedIn.waiting})` : '';
+  const count = place === '/queue' && waiting > 0 ? ` (${waiting})` : '';
   const error = hasFaults(faults) ? `${say`Error:`} ` : '';
   return htmlPage({
     language,
     theme,
     basePath: path,
-    title: `${error}${title}${waiting} – ${PRODUCT}`,
+    title: `${error}${title}${count} – ${PRODUCT}`,
     skips: skip && html`<a class="skip" href="#${skip.to}">${skip.text}</a>\n`,
     skip: html`${say`Skip to the content`}`,
-    header: signedIn ? undefined : html`<p class="mark">${productMark}${PRODUCT}</p>`,
+    header: principal ? undefined : html`<p class="mark">${productMark}${PRODUCT}</p>`,
     looks: {
-      body: signedIn ? 'desk' : 'desk outside',
+      body: principal ? 'desk' : 'desk outside',
       main: `${layout}${isOpen ? ' is-open' : ''}`,
     },
-    beside: signedIn && rail(setting, place, signedIn),
+    beside: principal && rail(visit, place, waiting),
     content: html`${errorSummary(faults, say)}${content}`,
-    footer: html`${signedIn && account(setting, place, signedIn)}${choices(setting)}${
-      signedIn && html`${keyHelp(setting)}${signedIn.left && ending(setting, signedIn.left)}`
+    footer: html`${principal && account(visit, place, principal)}${choices(visit)}${
+      principal && html`${keyHelp(visit)}${ends && ending(visit, ends)}`
     }`,
     script: { name: script.name, nonce },
     sheet: consoleStylesheet,
   });
 }
 
-function rail({ path, say }: Setting, place: Shown['place'], { waiting }: SignedIn): Html {
+function rail({ path, say }: Visit, place: Shown['place'], waiting: number): Html {
   const entry = ([below, name, picture]: (typeof PLACES)[number]) => {
     const count = below === '/queue' && waiting > 0 && html` <span class="n">${waiting}</span>`;
     const current = below === place && html` aria-current="page"`;
@@ -102,19 +78,19 @@ function rail({ path, say }: Setting, place: Shown['place'], { waiting }: Signed
  * Says that the session is about to end. The sheet shows it after a time that suits any session, and the script at the right time: so it
  * says it where scripts are off, too.
  */
-function ending({ path, say }: Setting, { seconds, isFinal }: NonNullable<SignedIn['left']>): Html {
+function ending({ path, say, now }: Visit, { at, isFinal }: SessionEnd): Html {
   if (isFinal)
     return html`<p class="ending is-final">${say`You will be signed out soon, because you signed in hours ago. Send what
 you have typed.`}</p>\n`;
-  return html`<div class="ending" role="status" data-left="${seconds - WARNING_S}" data-session="${path}/session">
+  const left = Math.floor((at - now) / SECOND_MS) - WARNING_S;
+  return html`<div class="ending" role="status" data-left="${left}" data-session="${path}/session">
 <p>${say`You will be signed out in about two minutes, because this page was not used.`}</p>
 <a class="primary" href="${path}/session" target="_blank" rel="noopener">${say`Stay signed in`}</a>
 </div>
 `;
 }
 
-function account({ path, say, keys }: Setting, place: Shown['place'], { principal, token }: SignedIn): Html {
-  const { name, role } = principal;
+function account({ path, say, keys, token }: Visit, place: Shown['place'], { name, role }: Principal): Html {
   const current = place === '/account' && html` aria-current="page"`;
   const initials = name
     .split(/\s+/)
@@ -134,11 +110,11 @@ function account({ path, say, keys }: Setting, place: Shown['place'], { principa
 }
 
 /** The choice of theme and language, each a link, so that no script is needed. */
-function choices({ here, theme, say, tags }: Setting): Html | null {
+function choices({ here, theme, say }: Visit): Html | null {
   if (here === undefined) return null;
   const joint = here.includes('?') ? '&' : '?';
   const to = (choice: string) => `${here}${joint}${choice}`;
-  const languages = LANGUAGES.filter(({ tag }) => tags.includes(tag)).map(({ tag, name }) => {
+  const languages = LANGUAGES.filter(({ tag }) => phrasebook.tags.includes(tag)).map(({ tag, name }) => {
     const current = tag === say.tag && html` aria-current="true"`;
     return html`<li><a href="${to(`lang=${tag}`)}" lang="${tag}" hreflang="${tag}"${current}>${name}</a></li>`;
   });
@@ -171,7 +147,7 @@ export function keyboardList(say: Say): Html {
   return html`<dl class="key-list">${KEYS.map(([key, what]) => html`<div><dt><kbd>${key}</kbd></dt><dd>${say.of(what)}</dd></div>`)}</dl>`;
 }
 
-function keyHelp({ keys, path, say }: Setting): Html | null {
+function keyHelp({ keys, path, say }: Visit): Html | null {
   if (!keys) return null;
   return html`<section id="keys" class="keys" popover data-keys aria-labelledby="keyboard-heading">
 <h2 id="keyboard-heading" tabindex="-1">${say`Keyboard shortcuts`}</h2>

@@ -1,49 +1,28 @@
 // The one way to a page of the console: who it is, whether they may, and whether what they send comes from a page of ours.
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import { OperationalError } from '../../lib/errors.ts';
 import { html } from '../../lib/html.ts';
 import { phrase } from '../../lib/phrases.ts';
-import { isSameOrigin } from '../../web/pages/form.ts';
 import { may } from '../administrator.ts';
 import { hasToken } from './cookies.ts';
 import { notice } from './parts.ts';
 import * as problem from './problem.ts';
-import type { Outcome, Route } from './route.ts';
+import type { Context, Outcome, Route, Visit } from './route.ts';
 import { askToSignIn, type Draft, filledPath } from './sign-in-page.ts';
-import {
-  type ConsolePlace,
-  contextOf,
-  preferred,
-  problemPlace,
-  seeOther,
-  show,
-  type Visit,
-  visitOf,
-} from './visit.ts';
 
-/** The handler of `route`, which is undefined for an address without a page: checks, in this order, origin, session, role and token. */
-export function guarded(place: ConsolePlace, route: Route | undefined) {
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    const visit = await visitOf(request, reply, place);
-    const { principal } = visit;
-    const params = request.params as Record<string, string>;
-    const isPost = request.method === 'POST';
-    const form = isPost ? (request.body as URLSearchParams) : new URLSearchParams();
-    const draft = isPost && route ? { page: route.page, params, form } : undefined;
-    if (isPost && !isSameOrigin(request.headers, new URL(place.baseUrl).origin, false))
-      return show(visit, problem.foreign(problemPlace(visit)));
-    if (!principal) return askToSignIn(visit, draft);
-    const choice = isPost ? undefined : preferred(visit);
-    if (choice) {
-      reply.header('set-cookie', choice.cookie);
-      return seeOther(visit, choice.to);
-    }
-    if (!route) return show(visit, problem.missing(problemPlace(visit)));
-    if (!may(principal.role, route.permission))
-      return show(visit, problem.forbidden(problemPlace(visit), principal.role));
-    if (draft && !hasToken(form, visit.formKey)) return showDraft(visit, draft, 'stale');
-    if (route.isBackground) reply.removeHeader('set-cookie');
-    return send(visit, await route.answer(contextOf(visit, principal, params, form)));
-  };
+/**
+ * What a visit is answered instead, if it may not do what the route does: checks, in this order, session, role and token. Throws
+ * `bad_request` for what PostgreSQL does not take as text, and no keyboard writes.
+ */
+export async function admit(visit: Visit, route: Route<never>): Promise<Outcome | undefined> {
+  const { request, principal, params, form } = visit;
+  if (request.raw.url!.includes('%00') || `${form}`.includes('%00'))
+    throw new OperationalError('bad_request', phrase('A text holds the character NUL.'));
+  if (route.may === 'anyone') return undefined;
+  // Files are not read yet when this is asked for the first time.
+  const draft = request.body instanceof URLSearchParams ? { page: route.page, params, form } : undefined;
+  if (!principal) return askToSignIn(visit, draft);
+  if (!may(principal.role, route.may)) return problem.forbidden(visit, principal.role);
+  return draft && !hasToken(form, visit.formKey) ? draftPage(visit, draft, 'stale') : undefined;
 }
 
 const WHY = {
@@ -56,43 +35,23 @@ const WHY = {
 } as const;
 
 /**
- * Shows the page of a form filled in with `draft`: sent without a session (`late`), or with a token of another session (`stale`). It only
+ * The page of a form filled in with `draft`: sent without a session (`late`), or with a token of another session (`stale`). It only
  * fills in, so it is safe for a form of any origin.
  */
-export async function showDraft(
+export async function draftPage(
   visit: Visit,
   { page, params, form }: Draft,
   why: keyof typeof WHY,
-): Promise<FastifyReply> {
-  const { place, principal } = visit;
-  const route = place.pages.get(page);
+): Promise<Outcome> {
+  const { principal, say } = visit;
+  const route = visit.pages.get(page);
   const path = filledPath(page, params);
-  if (!principal || !route || path === undefined) return seeOther(visit, place.path);
-  if (!may(principal.role, route.permission))
-    return show(visit, problem.forbidden(problemPlace(visit), principal.role));
-  const there: Visit = { ...visit, here: place.path + path };
-  const outcome = await route.answer(contextOf(there, principal, params, form));
-  if (!('content' in outcome)) return send(there, outcome);
-  const content = html`${notice(html`<p>${visit.tongue.say.of(WHY[why])}</p>`, 'warn')}\n${outcome.content}`;
-  return show(there, { ...outcome, content, status: why === 'late' ? 200 : 403 });
-}
-
-async function send(visit: Visit, outcome: Outcome): Promise<FastifyReply> {
-  const { reply } = visit;
-  if ('to' in outcome) {
-    reply.headers(outcome.headers ?? {});
-    return seeOther(visit, outcome.to);
-  }
-  if ('content' in outcome) return show(visit, outcome);
-  return reply
-    .headers({
-      'content-type': outcome.type,
-      'content-disposition': `attachment; filename="${outcome.name.replaceAll(/[^\w.-]/g, '_')}"`,
-      'cache-control': 'no-store',
-      'content-security-policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
-      'x-content-type-options': 'nosniff',
-      'referrer-policy': 'no-referrer',
-      'cross-origin-resource-policy': 'same-origin',
-    })
-    .send(outcome.stream);
+  if (!principal || !route || path === undefined) return { to: visit.path };
+  if (route.may === 'anyone' || !may(principal.role, route.may))
+    return problem.forbidden(visit, principal.role);
+  Object.assign(visit, { params, form, here: visit.path + path });
+  const outcome = await route.answer(visit as Context);
+  if (!('content' in outcome)) return outcome;
+  const content = html`${notice(html`<p>${say.of(WHY[why])}</p>`, 'warn')}\n${outcome.content}`;
+  return { ...outcome, content, status: why === 'late' ? 200 : 403 };
 }

@@ -4,7 +4,7 @@ import { OperationalError } from '../../lib/errors.ts';
 import { attributes, type Html, html } from '../../lib/html.ts';
 import { randomId } from '../../lib/ids.ts';
 import { ENGLISH, phrase, type Say } from '../../lib/phrases.ts';
-import { sha256Hex } from '../../lib/secrets.ts';
+import { derivedSecret, sha256Hex } from '../../lib/secrets.ts';
 import { duration, formatTimestamp, MINUTE_MS } from '../../lib/time.ts';
 import { type FieldMarkup, fieldMarkup, summaryOfFaults } from '../../web/markup/field.ts';
 import { type IconName, icon } from '../../web/markup/icons.ts';
@@ -129,11 +129,11 @@ export function seedField({ form }: Context): Html {
  * The secret that a form comes to, with all that it says, in this session and under this address alone: a form that says anything else
  * comes to another. Throws `bad_request` for a form without a seed.
  */
-export function formSecret({ form, params, secretOf }: Context, prefix: string): string {
+export function formSecret({ form, params, formKey }: Context, prefix: string): string {
   const seed = form.get('seed') ?? '';
   if (!SEED.test(seed))
     throw new OperationalError('bad_request', phrase('The form is not whole. Open its page again.'));
   const said = [...form].filter(([name]) => name !== 'token');
   const all = JSON.stringify([params.merchant_id ?? null, params.key_id ?? null, said]);
-  return secretOf(prefix, `${seed} ${sha256Hex(all)}`);
+  return derivedSecret(prefix, Buffer.from(formKey.secret), `console form ${seed} ${sha256Hex(all)}`);
 }

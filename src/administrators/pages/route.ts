@@ -1,19 +1,20 @@
 // What the console's pages are made of: routes that say who may, what they are given, and what they come to.
-import type { Readable } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
 import type { Act } from '../../journal/audit-entry.ts';
 import type { Journal } from '../../journal/journal.ts';
 import type { KeyRing } from '../../journal/keys/key-ring.ts';
-import type { ErrorCode } from '../../lib/errors.ts';
 import type { Html } from '../../lib/html.ts';
-import type { Say } from '../../lib/phrases.ts';
 import type { Clock } from '../../lib/time.ts';
 import type { Database } from '../../store/database.ts';
-import type { Permission } from '../../web/endpoint.ts';
+import type { Theme } from '../../web/markup/theme.ts';
+import type { Framed, PageAnswer, PageRoute } from '../../web/pages/route.ts';
+import * as pages from '../../web/pages/route.ts';
 import type { Principal } from '../administrator.ts';
 import type { FailureTally } from '../failures.ts';
 import type { Cost } from '../password.ts';
 import type { SessionEnd } from '../session.ts';
+import type { FormKey } from './cookies.ts';
+import type { Tongue } from './tongue.ts';
 
 /** What every page of the console works with. What the pages of one room need besides, its routes close over: see `withParts`. */
 export interface ConsoleParts {
@@ -32,14 +33,20 @@ export interface ConsoleParts {
   waiting(): Promise<number>;
 }
 
-/** One request, after the guard let it through. */
-export interface Context extends ConsoleParts {
+/** One request to the console, of an administrator or a stranger. */
+export interface Visit extends ConsoleParts, Tongue {
   request: FastifyRequest;
-  principal: Principal;
-  /** For the entries of what the request changes. */
-  act: Act;
+  /** The path of the console's address, without a slash at its end. */
+  path: string;
+  /** The pages that a draft may be shown on again, by their paths. */
+  pages: ReadonlyMap<string, Route>;
+  /** Undefined for a stranger, and on the pages of accounts that are not theirs yet. */
+  principal: Principal | undefined;
+  /** When the session ends. */
+  ends: SessionEnd | undefined;
   /** Milliseconds since 1970. */
   now: number;
+  theme: Theme | undefined;
   /** Whether single letters are keys of the pages; each may switch them off for themselves. */
   keys: boolean;
   /** Parameters of the path. */
@@ -50,40 +57,36 @@ export interface Context extends ConsoleParts {
    * its fields from here.
    */
   form: URLSearchParams;
+  /** The address that a choice of theme or language comes back to; none, and no choice, where opening it would lose what is shown. */
+  here: string | undefined;
   /**
    * The address of a page of the console: `address('/queue', { merchant: 'mer_…' })`; parameters that are undefined or empty are
    * left out. Links and forms (`action`) are always written with it: a page may be shown at another address than its own.
    */
   address(path: string, query?: Readonly<Record<string, string | undefined>>): string;
+  /** What the tokens of this visitor's forms are made with. */
+  formKey: FormKey;
   /** The hidden field that shows a form to be ours; every form with method=post holds it. */
   token: Html;
-  /** A secret made of this session's and of `seed`, which neither tells alone: the same each time the same form is sent. */
-  secretOf(prefix: string, seed: string): string;
-  /** When the session ends. */
+  /** The one script that may run in the answer. */
+  nonce: string;
+  cookies: readonly string[];
+}
+
+/** The visit of an administrator who may do what the route does. */
+export interface Context extends Visit {
+  principal: Principal;
   ends: SessionEnd;
-  /** Says the console's texts in the reader's language. */
-  say: Say;
-  /** Money and moments, in the reader's language. */
-  money(minor: number, currency: string): string;
-  moment(ms: number): string;
+  /** For the entries of what the request changes. */
+  act: Act;
 }
 
-/**
- * What a page comes to. Errors are thrown: an `OperationalError` becomes a page that says its message, with its status, and
- * anything else the page of a failure; faults of a form are the page's own to show, with status 422 and `faults`.
- */
-export type Outcome = Shown | Elsewhere | Download;
+/** What a page of the console comes to. */
+export type Outcome = PageAnswer<Shown>;
 
-interface Sent {
-  /** `set-cookie` and the like. */
-  headers?: Record<string, string | string[]>;
-}
-
-export interface Shown extends Sent {
+export interface Shown extends Framed {
   /** The page's h1, as text. */
   title: string;
-  /** Everything within `main` but the summary of faults: h1 and all. */
-  content: Html;
   /** The entry of the navigation that is marked as current: the path of its page, or `/account`. */
   place?: string;
   /** How its content is laid out: a page if undefined; `panes` are a list and what is open beside it, `one` is what would be open. */
@@ -92,23 +95,8 @@ export interface Shown extends Sent {
   isOpen?: boolean;
   /** The link that skips the list: the id of its target, and its text. */
   skip?: { to: string; text: string } | undefined;
-  /** 200, or 422 if there are faults, if undefined. */
-  status?: number | undefined;
   /** The faults of its form, by the ids of their fields: shown in a summary above the content. */
   faults?: Readonly<Record<string, string>>;
-  /** Why it shows nothing else, for the log. */
-  code?: ErrorCode;
-}
-
-/** 303 to an address of the console, made by `address`. */
-interface Elsewhere extends Sent {
-  to: string;
-}
-
-interface Download {
-  stream: Readable;
-  type: string;
-  name: string;
 }
 
 /**
@@ -122,35 +110,11 @@ interface Download {
  * is a page that asks. `data-focus` has the focus at first, where it is in sight. `data-news` on an element is the address to ask how
  * many payments are new, and `data-with-script` is hidden without the script.
  */
-export interface Route<C extends Context = Context> {
-  method: 'GET' | 'POST';
-  /** Below the console's address, as Fastify takes it: `/payments/:payment_id`; `/` is the first page. */
-  path: string;
-  permission: Permission;
-  /** The path of the page itself or, for POST, of the page that the form stands on, with the same parameters. */
-  page: string;
-  /** Set if each GET is recorded in the history. Such a page answers no HEAD, which would be recorded too. */
-  isTold?: true;
-  /** Set if its form brings files (`FilesForm`): the body is read only after the session was checked. */
-  takesFiles?: true;
-  /** Set if the script asks by itself: that keeps no session alive. */
-  isBackground?: true;
-  answer(context: C): Outcome | Promise<Outcome>;
-}
+export type Route<C extends Visit = Context> = PageRoute<C, Outcome>;
 
-export const page = <C extends Context = Context>(
-  path: string,
-  permission: Permission,
-  answer: Route<C>['answer'],
-): Route<C> => ({ method: 'GET', path, permission, page: path, answer });
-
-/** A form's POST to `path`. `standsOn` is the path of its page: a draft is shown there again, and a GET of `path` leads there. */
-export const form = <C extends Context = Context>(
-  path: string,
-  permission: Permission,
-  answer: Route<C>['answer'],
-  standsOn = path,
-): Route<C> => ({ method: 'POST', path, permission, page: standsOn, answer });
+type Made<C extends Visit> = (...made: Parameters<typeof pages.formAt<C, Outcome>>) => Route<C>;
+export const page: <C extends Visit = Context>(...made: Parameters<Made<C>>) => Route<C> = pages.pageAt;
+export const form: <C extends Visit = Context>(...made: Parameters<Made<C>>) => Route<C> = pages.formAt;
 
 /** The routes of a room, each of which is given `parts` besides what every page works with. */
 export const withParts = <P>(parts: P, routes: readonly Route<Context & P>[]): Route[] =>

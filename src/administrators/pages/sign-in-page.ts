@@ -1,24 +1,22 @@
 // The page of signing in: password and second factor in one form, which carries the draft of another form.
-import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { type Html, html } from '../../lib/html.ts';
 import type { Say } from '../../lib/phrases.ts';
 import { authenticationOptions, passkeyPlace } from '../passkey.ts';
 import { newChallenge } from '../sign-in.ts';
-import { tokenField } from './cookies.ts';
 import { type Faults, field, notice } from './parts.ts';
-import type { Shown } from './route.ts';
-import { addressOf, seeOther, show, type Visit } from './visit.ts';
+import type { Outcome, Shown, Visit } from './route.ts';
+import { targetOf } from './visit.ts';
 
 /** What goes along: where to afterwards, and a form that is to be shown there again. */
 export interface CarriedDraft {
   next: string | undefined;
-  /** Packed; see `draft.ts`. */
+  /** Packed; see `packDraft`. */
   draft: string | undefined;
 }
 
 export function carriedIn(form: URLSearchParams): CarriedDraft {
-  return { next: targetOf(form.get('next')), draft: form.get('draft') || undefined };
+  return { next: pageIn(form.get('next')), draft: form.get('draft') || undefined };
 }
 
 function carriedFields({ next, draft }: CarriedDraft): Html {
@@ -30,18 +28,17 @@ ${draft !== undefined && html`<input type="hidden" name="draft" value="${draft}"
  * Answers a request without a session, the same at every address whether or not there is a page. GET is redirected to the sign-in page. A
  * form is answered by that page with status 401, and with `sent`, the values that were typed.
  */
-export function askToSignIn(visit: Visit, sent?: Draft): FastifyReply | Promise<FastifyReply> {
-  const { request, place, target } = visit;
-  const next = targetOf(target);
+export function askToSignIn(visit: Visit, sent?: Draft): Outcome {
+  const { request, address, say } = visit;
+  const next = pageIn(targetOf(visit));
   if (request.method !== 'POST')
-    return seeOther(visit, addressOf(place.path, '/sign-in', { next: next === '/' ? undefined : next }));
+    return { to: address('/sign-in', { next: next === '/' ? undefined : next }) };
   const draft = next === undefined || !sent ? undefined : packDraft(sent);
-  const { say } = visit.tongue;
   const why =
     draft === undefined
       ? say`You are no longer signed in, and nothing was done.`
       : say`You are no longer signed in, and nothing was done. What you typed is kept: sign in, look at it, and send it again.`;
-  return show(visit, signInPage(visit, { carried: { next, draft }, status: 401, told: why }));
+  return signInPage(visit, { carried: { next, draft }, status: 401, told: why });
 }
 
 interface SignInParts {
@@ -53,11 +50,11 @@ interface SignInParts {
 }
 
 export function signInPage(
-  { place, formKey, now, tongue: { say } }: Visit,
+  { ring, baseUrl, address, token, now, say }: Visit,
   { carried, email = '', faults = {}, status, told }: SignInParts,
 ): Shown {
-  const { challenge, expires } = newChallenge(place.ring, now);
-  const passkeys = passkeyPlace(place.baseUrl);
+  const { challenge, expires } = newChallenge(ring, now);
+  const passkeys = passkeyPlace(baseUrl);
   const isWaiting = status === 429;
   return {
     title: say`Sign in`,
@@ -65,8 +62,8 @@ export function signInPage(
     status,
     content: html`${told !== undefined && notice(html`<p>${told}</p>`, status === undefined ? 'status' : 'warn')}
 <h1>${say`Sign in`}</h1>
-<form method="post" action="${place.path}/sign-in#errors" novalidate>
-${tokenField(formKey)}${carriedFields(carried)}<input type="hidden" name="expires" value="${expires}">
+<form method="post" action="${address('/sign-in')}#errors" novalidate>
+${token}${carriedFields(carried)}<input type="hidden" name="expires" value="${expires}">
 ${field({
   name: 'email',
   label: say`Email address`,
@@ -113,10 +110,14 @@ ${
 }
 </form>
 <details class="aside"><summary>${say`Forgot your password?`}</summary>
-<p>${say.html`Ask the operator of this service. With ${html`<code>counterfoil administrators reset</code>`} and your email address they create a link for you to set up your account again.`}</p>
+<p>${say.html`Ask the operator of this service. With ${RESET} and your email address they create a link for you to set up your account
+again.`}</p>
 </details>`,
   };
 }
+
+/** The command that a person's way back begins with. */
+export const RESET = html`<code>counterfoil administrators reset</code>`;
 
 /** What is written in one direction and is no word. */
 export const LITERAL = {
@@ -172,7 +173,7 @@ const TARGET = /^\/(?:[\w~-][\w.~-]*(?:\/[\w~-][\w.~-]*)*)?(?:\?[\w.~%&=+:@!*'()
 const DOORS = /^\/(?:sign-in|sign-out|set-up)\b/;
 
 /** `text` if it is the path of a page of the console (below its address, perhaps with a query), to go to after signing in. */
-function targetOf(text: string | null | undefined): string | undefined {
+function pageIn(text: string | null | undefined): string | undefined {
   if (!text || text.length > TARGET_MAXIMUM || !TARGET.test(text) || DOORS.test(text)) return undefined;
   return text;
 }

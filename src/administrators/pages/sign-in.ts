@@ -1,5 +1,4 @@
 // Signing in and out: what the form does, before there is a session and when it ends.
-import type { FastifyReply } from 'fastify';
 import { momentsIn } from '../../lib/moments.ts';
 import { phrase } from '../../lib/phrases.ts';
 import { SECOND_MS } from '../../lib/time.ts';
@@ -8,10 +7,9 @@ import { passkeyPlace } from '../passkey.ts';
 import { endSession } from '../session.ts';
 import { type GivenFactor, type SignInRefusal, signIn } from '../sign-in.ts';
 import { setCookie } from './cookies.ts';
-import type { Context, Outcome } from './route.ts';
+import type { Context, Outcome, Shown, Visit } from './route.ts';
 import { carriedIn, signInPage } from './sign-in-page.ts';
 import { callerOf, enter } from './signed-in.ts';
-import { seeOther, show, type Visit } from './visit.ts';
 
 const WRONG = phrase('Email address, password, code or passkey is wrong');
 
@@ -20,19 +18,18 @@ const FIELD_MAXIMUM = 1024;
 const read = (form: URLSearchParams, name: string) => (form.get(name) ?? '').slice(0, FIELD_MAXIMUM);
 
 /** GET /sign-in. */
-export function showSignIn(visit: Visit): FastifyReply | Promise<FastifyReply> {
-  const { say } = visit.tongue;
-  const { query, principal, place } = visit;
+export function showSignIn(visit: Visit): Outcome {
+  const { query, principal, path, say } = visit;
   const { next } = carriedIn(query);
-  if (principal) return seeOther(visit, place.path + (next ?? ''));
+  if (principal) return { to: path + (next ?? '') };
   const told = query.has('out') ? say`You are signed out.` : undefined;
-  return show(visit, signInPage(visit, { carried: { next, draft: undefined }, told }));
+  return signInPage(visit, { carried: { next, draft: undefined }, told });
 }
 
 /** The second factor in a form, if there is one: a passkey, else the code of an app, else a recovery code, in either field. */
-export function factorIn({ place }: Visit, form: URLSearchParams): GivenFactor | undefined {
+export function factorIn({ baseUrl, form }: Visit): GivenFactor | undefined {
   const credential = form.get('credential') ?? '';
-  const passkeys = passkeyPlace(place.baseUrl);
+  const passkeys = passkeyPlace(baseUrl);
   if (credential !== '' && passkeys)
     return { response: parsed(credential), expires: Number(read(form, 'expires')), place: passkeys };
   const code = read(form, 'code').trim();
@@ -43,28 +40,26 @@ export function factorIn({ place }: Visit, form: URLSearchParams): GivenFactor |
 }
 
 /** POST /sign-in. */
-export async function takeSignIn(visit: Visit, form: URLSearchParams): Promise<FastifyReply> {
-  const { place, request, tongue } = visit;
-  const { say } = tongue;
+export async function takeSignIn(visit: Visit): Promise<Outcome> {
+  const { form, request, say } = visit;
   const carried = carriedIn(form);
   const email = read(form, 'email');
   const password = read(form, 'password');
-  const factor = factorIn(visit, form);
+  const factor = factorIn(visit);
   const empty = {
     ...(email.trim() === '' ? { email: say`Enter your email address` } : {}),
     ...(password === '' ? { password: say`Enter your password` } : {}),
     ...(factor ? {} : { code: say`Enter a code, or use your passkey` }),
   };
-  if (!factor || Object.keys(empty).length > 0)
-    return show(visit, signInPage(visit, { carried, email, faults: empty }));
-  const done = await signIn(place, { email, password, factor }, request.id, callerOf(visit));
+  if (!factor || Object.keys(empty).length > 0) return signInPage(visit, { carried, email, faults: empty });
+  const done = await signIn(visit, { email, password, factor }, request.id, callerOf(visit));
   if (!('refused' in done)) return enter(visit, done, carried);
   noteRefusal(visit, done);
-  if (done.refused === 'throttled') return tooMany(visit, form, done.until);
+  if (done.refused === 'throttled') return tooMany(visit, done.until);
   const field = read(form, 'code').trim() === '' ? 'recovery-code' : 'code';
   const wrong = say.of(WRONG);
   const faults = { email: wrong, password: wrong, ...(!('response' in factor) && { [field]: wrong }) };
-  return show(visit, signInPage(visit, { carried, email, faults }));
+  return signInPage(visit, { carried, email, faults });
 }
 
 function noteRefusal({ request }: Visit, refusal: SignInRefusal): void {
@@ -75,18 +70,13 @@ function noteRefusal({ request }: Visit, refusal: SignInRefusal): void {
 }
 
 /** Too many failures with one e-mail address, known or not, or too many forms, until a moment. */
-export function tooMany(
-  visit: Visit,
-  form: URLSearchParams,
-  until: number,
-): FastifyReply | Promise<FastifyReply> {
-  const { place, reply, now, tongue } = visit;
-  const { say } = tongue;
-  reply.header('retry-after', String(Math.max(1, Math.ceil((until - now) / SECOND_MS))));
-  const faults = { email: say`Too many attempts. Try again at ${timeOfDay(place.timeZone, until)}` };
+export function tooMany(visit: Visit, until: number): Shown {
+  const { form, now, timeZone, say } = visit;
+  const headers = { 'retry-after': String(Math.max(1, Math.ceil((until - now) / SECOND_MS))) };
+  const faults = { email: say`Too many attempts. Try again at ${timeOfDay(timeZone, until)}` };
   const told = say`You need not wait: sign in with a recovery code, or with your passkey.`;
   const shown = { carried: carriedIn(form), email: read(form, 'email'), faults, status: 429, told };
-  return show(visit, signInPage(visit, shown));
+  return { ...signInPage(visit, shown), headers };
 }
 
 /** A time rounded up to the minute, so that a client that waits until then is let in. */

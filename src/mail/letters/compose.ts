@@ -1,6 +1,6 @@
 // Composes a letter when it is to leave: reads what it is about as that is now, and says why it does not leave if it is true no more.
 import { ADMINISTRATORS } from '../../administrators/administrator.ts';
-import { phrasebook, tongueOf } from '../../administrators/pages/visit.ts';
+import { phrasebook, tongueOf } from '../../administrators/pages/tongue.ts';
 import { findAdministrator } from '../../administrators/queries.ts';
 import { receiptOf } from '../../checkout/receipt.ts';
 import type { KeyRing } from '../../journal/keys/key-ring.ts';

@@ -1,5 +1,5 @@
 // The letters to merchants and administrators, in a language of the console.
-import type { Tongue } from '../../administrators/pages/visit.ts';
+import type { Tongue } from '../../administrators/pages/tongue.ts';
 import { type Html, html } from '../../lib/html.ts';
 import { phrase, type Say } from '../../lib/phrases.ts';
 import { MODE_NAMES } from '../../merchants/pages/merchant-keys.ts';

@@ -1,14 +1,14 @@
 // The pages of mail beside checkout: in development the letters that lie there, and the end of an administrator's digests.
-import type { FastifyInstance } from 'fastify';
+
 import { findAdministrator } from '../../administrators/queries.ts';
-import type { CheckoutVisit, Name } from '../../checkout/visit.ts';
+import type { CheckoutRoute, CheckoutVisit } from '../../checkout/visit.ts';
 import type { Journal } from '../../journal/journal.ts';
 import type { KeyRing } from '../../journal/keys/key-ring.ts';
-import { html } from '../../lib/html.ts';
+import { type Html, html } from '../../lib/html.ts';
 import { pathOf } from '../../lib/web-address.ts';
 import { facts, type TermPair } from '../../web/markup/parts.ts';
-import { framedPage } from '../../web/pages/framed-page.ts';
-import type { Handler, PageAnswer, PageRoute } from '../../web/pages/surface.ts';
+import type { SitePage } from '../../web/pages/framed-page.ts';
+import { formAt, pageAt } from '../../web/pages/route.ts';
 import { choicesOf, keepChoices } from '../choices.ts';
 import { DEV_MAIL_PATH, type DevMail } from '../dev-mail.ts';
 import { LOGO_ID } from '../letters/markup.ts';
@@ -26,56 +26,57 @@ interface PublicMailParts {
   dev: DevMail | undefined;
 }
 
-export const mailRoutes = (parts: PublicMailParts): PageRoute<Name>[] => [
-  new UnsubscribeRoute(parts),
-  ...(parts.dev ? [new MailboxRoute(parts.dev, parts.checkoutBaseUrl)] : []),
+export const mailRoutes = (parts: PublicMailParts): CheckoutRoute[] => [
+  pageAt(UNSUBSCRIBE_PATH, 'anyone', (visit) => askToUnsubscribe(parts, visit)),
+  {
+    ...formAt(UNSUBSCRIBE_PATH, 'anyone', (visit: CheckoutVisit) => unsubscribe(parts, visit)),
+    takesForeign: true, // mail programs post from nowhere: the token in the address is what counts
+    beside: readBoth,
+  },
+  ...(parts.dev ? [mailboxRoute(parts.dev, pathOf(parts.checkoutBaseUrl) + DEV_MAIL_PATH)] : []),
 ];
 
-const shown = (visit: CheckoutVisit, heading: string, content: ReturnType<typeof html>) =>
-  framedPage(visit, { heading, brand: PRODUCT, content, here: { payment_id: undefined } });
+const shown = (heading: string, content: Html): SitePage => ({
+  heading,
+  brand: PRODUCT,
+  content,
+  here: { payment_id: undefined },
+});
 
-class MailboxRoute implements PageRoute<Name> {
-  readonly path = DEV_MAIL_PATH;
-  readonly #dev: DevMail;
-  readonly #path: string;
-
-  constructor(dev: DevMail, checkoutBaseUrl: string) {
-    this.#dev = dev;
-    this.#path = pathOf(checkoutBaseUrl) + DEV_MAIL_PATH;
-  }
-
-  show(visit: CheckoutVisit): PageAnswer {
+/** The letters that lie here in development, at `path`. */
+function mailboxRoute({ kept }: DevMail, path: string): CheckoutRoute {
+  const line = ({ id, subject, to, at }: Message, { words }: CheckoutVisit) => {
+    const link = html`<a href="${path}?view=${id}"><bdi>${subject}</bdi></a>`;
+    return html`<li>${link}<br><span lang="en">to <bdi>${to}</bdi>, ${words.moment(at)}</span></li>\n`;
+  };
+  return pageAt(DEV_MAIL_PATH, 'anyone', (visit: CheckoutVisit) => {
     const { view, typed } = visit.asked;
-    const letter = this.#dev.kept.find(({ id }) => id === view);
-    // A letter has its styles in itself, as mail programs want it.
-    const policy = {
-      'content-security-policy':
-        "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'",
-    };
-    if (letter && typed === 'html') return { text: withLogo(letter), headers: policy };
+    const letter = kept.find(({ id }) => id === view);
+    if (letter && typed === 'html') return { text: withLogo(letter), headers: LETTER_POLICY };
     const heading = letter ? letter.subject : 'Mail';
     const content = letter
-      ? html`<p lang="en"><a class="plain" href="${this.#path}">All letters</a></p>
+      ? html`<p lang="en"><a class="plain" href="${path}">All letters</a></p>
 <h1 dir="auto">${letter.subject}</h1>
 ${facts(head(letter, visit))}
-<p lang="en"><a class="primary" href="${this.#path}?view=${letter.id}&amp;typed=html">Open it as HTML</a></p>
+<p lang="en"><a class="primary" href="${path}?view=${letter.id}&amp;typed=html">Open it as HTML</a></p>
 <h2 lang="en">As text</h2>
 <pre class="code" dir="auto">${letter.text}</pre>`
       : html`<h1 lang="en">Mail</h1>
 <p lang="en">No mail server is set, so letters lie here. The last 50 are kept until the server stops.</p>
 ${
-  this.#dev.kept.length === 0
+  kept.length === 0
     ? html`<p lang="en">Nothing has come yet. Create a payment with a <code>customer.email</code> and send its link.</p>`
-    : html`<ul>${this.#dev.kept.map((one) => this.#line(one, visit))}</ul>`
+    : html`<ul>${kept.map((one) => line(one, visit))}</ul>`
 }`;
-    return { text: shown(visit, heading, content) };
-  }
-
-  #line({ id, subject, to, at }: Message, { words }: CheckoutVisit) {
-    const link = html`<a href="${this.#path}?view=${id}"><bdi>${subject}</bdi></a>`;
-    return html`<li>${link}<br><span lang="en">to <bdi>${to}</bdi>, ${words.moment(at)}</span></li>\n`;
-  }
+    return shown(heading, content);
+  });
 }
+
+/** A letter has its styles in itself, as mail programs want it. */
+const LETTER_POLICY = {
+  'content-security-policy':
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'",
+};
 
 /** As mail programs show it, which have the picture beside the text. */
 const withLogo = ({ html, logo }: Message) =>
@@ -90,52 +91,40 @@ const head = ({ from, to, at, id, unsubscribeUrl }: Message, { words }: Checkout
 ];
 
 /** Ends the digests of the administrator whom the address names: by the mail program itself (RFC 8058), or by a button. */
-class UnsubscribeRoute implements PageRoute<Name> {
-  readonly path = UNSUBSCRIBE_PATH;
-  /** Mail programs post from nowhere. The token in the address is what counts. */
-  readonly takesForeign = true;
-  readonly #parts: PublicMailParts;
-
-  constructor(parts: PublicMailParts) {
-    this.#parts = parts;
-  }
-
-  show(visit: CheckoutVisit): PageAnswer {
-    const { from = '' } = visit.asked;
-    if (unsubscriber(this.#parts.ring, from) === undefined) return unknownAddress(visit);
-    const content = html`<h1 lang="en">No more digests?</h1>
+function askToUnsubscribe({ ring }: PublicMailParts, { asked, address }: CheckoutVisit): SitePage {
+  const { from = '' } = asked;
+  if (unsubscriber(ring, from) === undefined) return UNKNOWN_ADDRESS;
+  const content = html`<h1 lang="en">No more digests?</h1>
 <p lang="en">The queue is then not written about to this address. Under Your account in the console it can be chosen again.</p>
-<form method="post" action="${visit.address({ from })}"><button class="primary" lang="en">End the digests</button></form>`;
-    return { text: shown(visit, 'No more digests?', content) };
-  }
-
-  /** RFC 8058 (3.1) has mail programs send either type of form. What it holds does not count. */
-  beside(scope: FastifyInstance, takeForm: Handler): Handler {
-    scope.addContentTypeParser('multipart/form-data', { parseAs: 'buffer', bodyLimit: BODY_BYTES }, () =>
-      Promise.resolve(new URLSearchParams()),
-    );
-    return takeForm;
-  }
-
-  async take(visit: CheckoutVisit): Promise<PageAnswer> {
-    const id = unsubscriber(this.#parts.ring, visit.asked.from ?? '');
-    if (id === undefined) return unknownAddress(visit);
-    await this.#parts.journal.commit(async (transaction) => {
-      const before = await findAdministrator(transaction, id);
-      if (!before || choicesOf(before).digest === 'never') return;
-      await keepChoices(transaction, id, { ...choicesOf(before), digest: 'never' }, visit.request.id);
-    }, id);
-    const content = html`<h1 lang="en">No more digests</h1>
-<p lang="en">The queue is not written about to this address any more.</p>`;
-    return { text: shown(visit, 'No more digests', content) };
-  }
+<form method="post" action="${address({ from })}"><button class="primary" lang="en">End the digests</button></form>`;
+  return shown('No more digests?', content);
 }
 
-const unknownAddress = (visit: CheckoutVisit): PageAnswer => ({
+/** RFC 8058 (3.1) has mail programs send either type of form. What it holds does not count. */
+const readBoth: NonNullable<CheckoutRoute['beside']> = (scope, takeForm) => {
+  scope.addContentTypeParser('multipart/form-data', { parseAs: 'buffer', bodyLimit: BODY_BYTES }, () =>
+    Promise.resolve(new URLSearchParams()),
+  );
+  return takeForm;
+};
+
+async function unsubscribe({ ring, journal }: PublicMailParts, visit: CheckoutVisit): Promise<SitePage> {
+  const id = unsubscriber(ring, visit.asked.from ?? '');
+  if (id === undefined) return UNKNOWN_ADDRESS;
+  await journal.commit(async (transaction) => {
+    const before = await findAdministrator(transaction, id);
+    if (!before || choicesOf(before).digest === 'never') return;
+    await keepChoices(transaction, id, { ...choicesOf(before), digest: 'never' }, visit.request.id);
+  }, id);
+  const content = html`<h1 lang="en">No more digests</h1>
+<p lang="en">The queue is not written about to this address any more.</p>`;
+  return shown('No more digests', content);
+}
+
+const UNKNOWN_ADDRESS: SitePage = {
   status: 404,
-  text: shown(
-    visit,
+  ...shown(
     'Not found',
     html`<h1 lang="en">This address ends nothing</h1><p lang="en">Open the one in the letter.</p>`,
   ),
-});
+};

@@ -3,7 +3,7 @@ import { type Html, hidden, html } from '../../lib/html.ts';
 import { type FieldMarkup, type FormFault, fieldMarkup } from '../../web/markup/field.ts';
 import { Languages, type Words } from '../../web/markup/languages.ts';
 import { contactLink } from '../../web/markup/parts.ts';
-import { framedPage } from '../../web/pages/framed-page.ts';
+import type { SitePage } from '../../web/pages/framed-page.ts';
 import { faultSummary, problemPage } from '../../web/pages/problem.ts';
 import type { PageSite, PageVisit } from '../../web/pages/visit.ts';
 import { INVITE_PREFIX } from '../invite.ts';
@@ -38,7 +38,7 @@ export interface FormPage {
 export function registrationForm(
   visit: RegistrationVisit,
   { mode, contact, guard, typed, faults, stale }: FormPage,
-): string {
+): SitePage {
   const { words, address, asked } = visit;
   const wantsInvite = mode === 'invite' || asked.invite !== undefined || typed.invite !== '';
   const fields = FORM_FIELDS.filter((name) => name !== 'invite' || wantsInvite);
@@ -63,7 +63,7 @@ ${fields.map(fieldOf)}
 </form>
 ${mode === 'invite' && contact !== undefined && html`<p class="hint">${words.html('register.ask', { contact: contactLink(contact) })}</p>`}`;
   const heading = words.text('register.heading');
-  return framedPage(visit, { heading, content, wrong: faults.length > 0 });
+  return { heading, content, wrong: faults.length > 0 };
 }
 
 function hintOf(words: Words, name: RegistrationField): Html {
@@ -80,12 +80,11 @@ function hintOf(words: Words, name: RegistrationField): Html {
 }
 
 /** Shown in the form's place if registration is closed. */
-export function closedPage(visit: RegistrationVisit, contact: string | undefined): string {
-  const { words } = visit;
+export function closedPage({ words }: RegistrationVisit, contact: string | undefined): SitePage {
   const content = html`<h1>${words.html('register.closed.heading')}</h1>
 <p>${words.html('register.closed.lead')}</p>
 ${contact !== undefined && html`<p>${words.html('register.closed.ask', { contact: contactLink(contact) })}</p>`}`;
-  return framedPage(visit, { heading: words.text('register.closed.heading'), content });
+  return { status: 403, heading: words.text('register.closed.heading'), content };
 }
 
 /** Its ending says what it is to what reads such files; a name that began with a dot would be hidden among others. */
@@ -93,12 +92,11 @@ const FILE = 'counterfoil.env';
 
 /** `baseUrl` is where the API is reached, without a slash at its end; `mode` is what the key makes payments in. */
 export function keyPage(
-  visit: RegistrationVisit,
+  { words }: RegistrationVisit,
   { key, row, merchant }: Registered,
   mode: Mode,
   baseUrl: string,
-): string {
-  const { words } = visit;
+): SitePage {
   const file = html`<code dir="ltr" translate="no">${FILE}</code>`;
   const field = html`<code dir="ltr" translate="no">checkout_url</code>`;
   const payments = `${baseUrl}/v1/payments`;
@@ -124,14 +122,14 @@ ${steps.map((step) => html`<li>${step}</li>\n`)}</ol>
 ${command(rotateCommand(`${baseUrl}/v1/api_keys/${row.id}/rotate`, key))}
 </div>`;
   const heading = words.text('register.done.heading');
-  return framedPage(visit, { heading, content, wide: true, here: null });
+  return { status: 201, heading, content, wide: true, here: null };
 }
 
 /** A form that was sent again after its key had been shown. */
-export function gonePage(visit: RegistrationVisit): string {
+export function gonePage(visit: RegistrationVisit): SitePage {
   const { words } = visit;
   const sentences = [words.html('register.gone.lead'), words.html('register.gone.next')];
-  return problemPage(visit, { heading: 'register.gone.heading', sentences });
+  return problemPage(visit, { status: 410, heading: 'register.gone.heading', sentences });
 }
 
 /** Text to be copied whole, which one click selects. */

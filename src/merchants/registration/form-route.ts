@@ -1,18 +1,22 @@
 // Registration at /register: one address for people, who are shown a form, and for programs, which send JSON.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { boundCookie, boundName, valueIn } from '../../lib/cookie.ts';
 import { derivedSecret, sha256Hex } from '../../lib/secrets.ts';
 import { described } from '../../web/endpoint.ts';
 import type { Description } from '../../web/openapi.ts';
-import { holdsToken, isBrowser, isForm, isRandom, newRandom, tokenOf } from '../../web/pages/form.ts';
-import { busyPage, type FailureLog } from '../../web/pages/problem.ts';
 import {
-  type Handler,
-  type PageAnswer,
-  type PageRoute,
-  servePages,
-  tooManyForms,
-} from '../../web/pages/surface.ts';
+  browserSecret,
+  holdsToken,
+  isBrowser,
+  isForm,
+  isRandom,
+  newBrowserSecret,
+  newRandom,
+  tokenOf,
+} from '../../web/pages/form.ts';
+import { busyPage } from '../../web/pages/problem.ts';
+import { formAt, pageAt } from '../../web/pages/route.ts';
+import { type SiteAnswer, type SiteRoute, serveSite } from '../../web/pages/site.ts';
+import type { FailureLog } from '../../web/pages/surface.ts';
 import { isInactive, isShownAgain, KEY_PREFIX } from '../merchant.ts';
 import { findRegistered, type KeyByMode, type Registered, registerMerchant } from '../register.ts';
 import {
@@ -49,8 +53,7 @@ const NOTHING_TYPED: TypedRegistration = { business_name: '', email: '', website
 
 type Outcome = { registered: Registered } | { faults: RegistrationFaults } | { waitMs: number };
 
-class FormRoute implements PageRoute<'invite'> {
-  readonly path = '';
+class RegistrationForms {
   readonly #parts: RegistrationSite;
   readonly #counts: RegistrationCounts;
   /** Forms that are being worked on, by one of their keys: the same form sent twice at once is one registration. */
@@ -61,13 +64,7 @@ class FormRoute implements PageRoute<'invite'> {
     this.#counts = counts;
   }
 
-  /** Programs send JSON to the same address. */
-  beside(scope: FastifyInstance, takeForm: Handler): Handler {
-    const takeJson = takePrograms(scope, this.#parts, this.#counts);
-    return (request, reply) => (isForm(request.headers) ? takeForm : takeJson)(request, reply);
-  }
-
-  show(visit: RegistrationVisit): PageAnswer {
+  show(visit: RegistrationVisit): SiteAnswer {
     return (
       this.#closed(visit) ??
       this.#newForm(visit, { typed: { ...NOTHING_TYPED, invite: visit.asked.invite ?? '' } })
@@ -75,50 +72,49 @@ class FormRoute implements PageRoute<'invite'> {
   }
 
   /** A form with a guard of its own, for a browser that gets a secret if it has none. */
-  #newForm(visit: RegistrationVisit, page: Pick<FormPage, 'typed' | 'stale'>, status = 200): PageAnswer {
+  #newForm(visit: RegistrationVisit, page: Pick<FormPage, 'typed' | 'stale'>, status = 200): SiteAnswer {
     const { mode, contact, baseUrl } = this.#parts;
-    const known = browserSecret(visit.request.headers.cookie, baseUrl);
-    const { secret, cookie } = known === undefined ? newBrowserSecret(baseUrl) : { secret: known };
+    const known = browserSecret(visit.request.headers, COOKIE, baseUrl);
+    const { secret, cookie } = known === undefined ? newBrowserSecret(COOKIE, baseUrl) : { secret: known };
     const guard = formSeed(secret);
-    const text = registrationForm(visit, { mode, contact, guard, faults: [], ...page });
-    return { status, text, headers: cookie === undefined ? {} : { 'set-cookie': cookie } };
+    const headers = cookie === undefined ? {} : { 'set-cookie': cookie };
+    return { ...registrationForm(visit, { mode, contact, guard, faults: [], ...page }), status, headers };
   }
 
-  #closed(visit: RegistrationVisit): PageAnswer | undefined {
+  #closed(visit: RegistrationVisit): SiteAnswer | undefined {
     const { mode, contact } = this.#parts;
-    return mode === 'closed' ? { status: 403, text: closedPage(visit, contact) } : undefined;
+    return mode === 'closed' ? closedPage(visit, contact) : undefined;
   }
 
-  async take(visit: RegistrationVisit, form: URLSearchParams): Promise<PageAnswer> {
+  async take(visit: RegistrationVisit): Promise<SiteAnswer> {
     const { mode, contact, baseUrl } = this.#parts;
-    const { request, words } = visit;
+    const { request, words, form } = visit;
     const closed = this.#closed(visit);
     if (closed) return closed;
     const typed = typedIn(form);
-    const secret = browserSecret(request.headers.cookie, baseUrl);
+    const secret = browserSecret(request.headers, COOKIE, baseUrl);
     const seed = secret && seedOf(form, secret);
     // The cookie was replaced, or ended with the browser: the form is shown again with a guard that fits.
     if (!secret || !seed) return this.#newForm(visit, { typed, stale: true }, 403);
     const outcome = await this.#outcomeOf(request, wantedBy(typed), secret, seed);
-    if ('waitMs' in outcome)
-      return tooManyForms(busyPage(visit, outcome.waitMs), outcome.waitMs, 'registrations');
+    if ('waitMs' in outcome) return busyPage(visit, outcome.waitMs, 'registrations');
     if ('faults' in outcome) {
       const faults = formFaults(words, outcome.faults, contact);
       const guard = { seed, token: form.get('token')! };
-      const text = registrationForm(visit, { mode, contact, guard, typed, faults });
-      return { status: 422, text, faults: outcome.faults };
+      const page = registrationForm(visit, { mode, contact, guard, typed, faults });
+      return { ...page, faults: outcome.faults };
     }
     return this.#key(visit, outcome.registered);
   }
 
   /** The page of a key, for as long as the same form may still ask for it. */
-  #key(visit: RegistrationVisit, registered: Registered): PageAnswer {
+  #key(visit: RegistrationVisit, registered: Registered): SiteAnswer {
     const { clock, directory, baseUrl } = this.#parts;
     const { key, row } = registered;
     const now = clock.now();
-    if (isInactive(row, now) || !isShownAgain(row, now)) return { status: 410, text: gonePage(visit) };
+    if (isInactive(row, now) || !isShownAgain(row, now)) return gonePage(visit);
     const mode = directory.find(key, now)?.key.mode ?? row.mode;
-    return { status: 201, text: keyPage(visit, registered, mode, baseUrl) };
+    return keyPage(visit, registered, mode, baseUrl);
   }
 
   async #outcomeOf(
@@ -160,18 +156,6 @@ class FormRoute implements PageRoute<'invite'> {
 const COOKIE = 'counterfoil_registration';
 const statement = (seed: string) => `registration form ${seed}`;
 
-/** The browser's own secret, out of a Cookie header; no page holds it, and no other site can read or send it. */
-function browserSecret(header: string | undefined, baseUrl: string): string | undefined {
-  const found = valueIn(header, boundName(COOKIE, baseUrl));
-  return isRandom(found) ? found : undefined;
-}
-
-/** A new secret for a browser, and the Set-Cookie line that gives it to it for as long as it is open. */
-export function newBrowserSecret(baseUrl: string): { secret: string; cookie: string } {
-  const secret = newRandom();
-  return { secret, cookie: boundCookie(COOKIE, secret, baseUrl) };
-}
-
 /** The hidden fields of a new form: a seed, and the token that proves that the seed is ours and was given to this browser. */
 export function formSeed(secret: string): { seed: string; token: string } {
   const seed = newRandom();
@@ -205,10 +189,20 @@ export interface RegistrationSettings extends RegistrationSite, FailureLog {
 /** Registers the routes of registration on `app` under its prefix, which is `/register` below the path of the base URL. */
 export async function registration(app: FastifyInstance, settings: RegistrationSettings): Promise<void> {
   const { clock, limits, baseUrl, timeZone } = settings;
-  servePages(app, {
+  const counts = new RegistrationCounts(limits, clock);
+  const forms = new RegistrationForms(settings, counts);
+  // Programs send JSON to the same address.
+  const beside: SiteRoute['beside'] = (scope, takeForm) => {
+    const takeJson = takePrograms(scope, settings, counts);
+    return (request, reply) => (isForm(request.headers) ? takeForm : takeJson)(request, reply);
+  };
+  serveSite(app, {
     ...settings,
     site: registrationSite(`${baseUrl}/register`, timeZone),
-    routes: [new FormRoute(settings, new RegistrationCounts(limits, clock))],
+    routes: [
+      pageAt('/', 'anyone', (visit: RegistrationVisit) => forms.show(visit)),
+      { ...formAt('/', 'anyone', (visit: RegistrationVisit) => forms.take(visit)), beside },
+    ],
     isPage: (request, isRefusal) => isFormSent(request) || (!isRefusal && request.method !== 'POST'),
   });
 }

@@ -10,7 +10,7 @@ import { API_HEADERS } from '../../web/headers.ts';
 import { readBytes, requireJson } from '../../web/json-body.ts';
 import { ALWAYS } from '../../web/openapi.ts';
 import { isBrowser, isForm } from '../../web/pages/form.ts';
-import type { Handler } from '../../web/pages/surface.ts';
+import type { Handler } from '../../web/pages/route.ts';
 import { wholeSeconds } from '../../web/rate-limit.ts';
 import type { Mode } from '../merchant.ts';
 import { type Registered, type RegistrationParts, registerMerchant } from '../register.ts';

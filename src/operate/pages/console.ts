@@ -1,32 +1,36 @@
 // The console under /console: its pages, what they load, and the doors in, on one guard.
 
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { FILE_BYTES_MAXIMUM } from '#bank-statements';
 import { hasToken } from '../../administrators/pages/cookies.ts';
-import { consoleAssets } from '../../administrators/pages/frame.ts';
-import { guarded } from '../../administrators/pages/guard.ts';
+import { consoleAssets, framed } from '../../administrators/pages/frame.ts';
+import { admit } from '../../administrators/pages/guard.ts';
+import { hasFaults } from '../../administrators/pages/parts.ts';
 import * as problem from '../../administrators/pages/problem.ts';
-import { type ConsoleParts, page, type Route } from '../../administrators/pages/route.ts';
+import {
+  type ConsoleParts,
+  form,
+  type Outcome,
+  page,
+  type Route,
+  type Shown,
+  type Visit,
+} from '../../administrators/pages/route.ts';
 import { setUpForm, showSetUp, takeSetUp } from '../../administrators/pages/set-up.ts';
 import { factorIn, showSignIn, takeSignIn, timeOfDay, tooMany } from '../../administrators/pages/sign-in.ts';
 import { askToSignIn, carriedIn, filledPath, signInPage } from '../../administrators/pages/sign-in-page.ts';
 import { deviceOf } from '../../administrators/pages/signed-in.ts';
 import {
   type ConsolePlace,
+  keepPreference,
   placeOf,
-  problemPlace,
-  show,
-  tongueIn,
-  type Visit,
+  strangerOf,
   visitOf,
 } from '../../administrators/pages/visit.ts';
 import { isStrong } from '../../administrators/sign-in.ts';
-import { OperationalError } from '../../lib/errors.ts';
-import { phrase } from '../../lib/phrases.ts';
 import { type Clock, MINUTE_MS, SECOND_MS } from '../../lib/time.ts';
-import { serveAssets } from '../../web/pages/assets.ts';
-import { formOf, isSameOrigin, readFilesForms, readForms } from '../../web/pages/form.ts';
-import { type FailureLog, showFailures } from '../../web/pages/problem.ts';
+import { pageHeaders } from '../../web/markup/page.ts';
+import { type FailureLog, servePages } from '../../web/pages/surface.ts';
 import { fromNetwork, Throttle } from '../../web/rate-limit.ts';
 import { note } from '../../web/request-log.ts';
 
@@ -47,144 +51,104 @@ export interface ConsoleSettings extends ConsoleParts, FailureLog {
 
 /** Registers the console's pages, what they load, and where browsers report to, on `app`, whose prefix is the console's path. */
 export async function consolePages(app: FastifyInstance, settings: ConsoleSettings): Promise<void> {
-  serveAssets(app, settings, consoleAssets);
-  app.register((scope) => pages(scope, settings));
+  const { signInForms, routes, defect, log, ...parts } = settings;
+  const place = placeOf(parts, routes);
+  app.decorateRequest('principal');
+  servePages<Visit, Shown>(app, {
+    ...{ log, defect, clock: place.clock },
+    assets: consoleAssets,
+    origin: new URL(place.baseUrl).origin,
+    formBytes: FORM_BYTES,
+    filesBytes: FILES_BYTES,
+    trustsUnsaid: false,
+    routes: [...routes, ...waysToPages(place, routes), ...doors(place, signInForms), ...NOWHERE],
+    visit: (request) => visitOf(request, place),
+    stranger: (request) => ({ ...strangerOf(request, place), here: place.path }),
+    keep: keepPreference,
+    admit,
+    frame: async (visit, shown) => framed(visit, shown, visit.principal ? await place.waiting() : 0),
+    headers: (visit, answer) => headersOf(place, visit, answer),
+    foreign: problem.foreign,
+    failed: (visit, _route, status, refusal) =>
+      refusal === undefined
+        ? problem.failure(visit, status, visit.request.id)
+        : refusal.code === 'not_found' && visit.principal
+          ? problem.missing(visit)
+          : problem.refused(visit, status, refusal.said),
+    isPage: () => true,
+  });
 }
 
-async function pages(app: FastifyInstance, settings: ConsoleSettings): Promise<void> {
-  const { signInForms, routes, ...parts } = settings;
-  const place = placeOf(parts, routes);
+/** A form that was refused, shown with what was typed. */
+const REFUSED = [409, 422];
+/** Lets a browser keep the page for going back: it cannot ask for a form's answer again. Signing out removes it (`Clear-Site-Data`). */
+const KEPT_FOR_BACK = { 'cache-control': 'private, no-cache' };
+
+/** Those of all pages, with a script of its own, and with an Origin header to itself (see `isSameOrigin`). */
+function headersOf({ baseUrl }: ConsoleParts, { nonce, principal, request }: Visit, answer: Outcome) {
+  const isPage = 'content' in answer;
+  const status = answer.status ?? (isPage && hasFaults(answer.faults) ? 422 : 200);
+  return {
+    ...pageHeaders(`${baseUrl}/console`, isPage ? nonce : undefined),
+    'referrer-policy': 'same-origin',
+    ...(principal && request.method === 'POST' && REFUSED.includes(status) && KEPT_FOR_BACK),
+  };
+}
+
+/** For each form with an address of its own: what a GET of that address leads to, the page of the form. */
+const waysToPages = ({ pages }: ConsolePlace, routes: readonly Route[]): Route[] =>
+  routes
+    .filter(({ method, path }) => method === 'POST' && !pages.has(path))
+    .map((sent) =>
+      page(sent.path, 'read', ({ address, params }) => ({ to: address(filledPath(sent.page, params)!) })),
+    );
+
+const nothing = (visit: Visit) => (visit.principal ? problem.missing(visit) : askToSignIn(visit));
+const NOWHERE = [
+  form<Visit>('/', 'anyone', nothing),
+  page<Visit>('/*', 'anyone', nothing),
+  form<Visit>('/*', 'anyone', nothing),
+];
+
+/** The pages that are shown before the sign-in, and their forms. */
+function doors(place: ConsolePlace, signInForms: number): Route<Visit>[] {
   const throttleOf = (maximum: number) =>
     createThrottle(maximum, place.clock, (request) => deviceOf(place, request));
   const throttle = throttleOf(signInForms);
   const throttleOfStrong = throttleOf(signInForms * STRONG_SHARE);
-
-  readForms(app, FORM_BYTES);
-  app.decorateRequest('principal');
-  app.addHook('preHandler', async (request) => {
-    const form = request.method === 'POST' ? formOf(request) : '';
-    // PostgreSQL takes no text with it, and no keyboard writes it.
-    if (request.raw.url!.includes('%00') || `${form}`.includes('%00'))
-      throw new OperationalError('bad_request', phrase('A text holds the character NUL.'));
-  });
-  const isPage = () => true;
-  showFailures(app, settings, isPage, (request, reply, status, refusal) =>
-    showFailure(place, request, reply, status, refusal),
-  );
-
-  /** A form of a page that is shown before the sign-in. `signsIn`: whether it holds a second factor. */
-  const door =
-    (take: Door, stale: Door, signsIn = false) =>
-    async (request: FastifyRequest, reply: FastifyReply) => {
-      const visit = await visitOf(request, reply, place);
-      if (!isSameOrigin(request.headers, new URL(place.baseUrl).origin, false))
-        return show(visit, problem.foreign(problemPlace(visit)));
-      const form = request.body as URLSearchParams;
-      const factor = signsIn ? factorIn(visit, form) : undefined;
-      const waitMs = await (factor && isStrong(factor) ? throttleOfStrong : throttle)(request);
-      if (waitMs > 0) {
-        const until = visit.now + waitMs;
-        note(request, { code: 'rate_limited', limit: 'sign_in_forms' });
-        if (signsIn) return tooMany(visit, form, until);
-        reply.header('retry-after', String(Math.ceil(waitMs / SECOND_MS)));
-        return show(visit, problem.busy(problemPlace(visit), timeOfDay(place.timeZone, until)));
-      }
-      return hasToken(form, visit.formKey) ? take(visit, form) : stale(visit, form);
-    };
-  const look =
-    (page: (visit: Visit) => FastifyReply | Promise<FastifyReply>) =>
-    async (request: FastifyRequest, reply: FastifyReply) =>
-      page(await visitOf(request, reply, place));
-
-  app.get('/sign-in', look(showSignIn));
-  app.post('/sign-in', door(takeSignIn, signInAgain, true));
-  app.get('/set-up', look(showSetUp));
-  app.post('/set-up', door(takeSetUp, setUpForm));
-
-  for (const route of [...routes, ...waysToPages(place, routes)]) addRoute(app, place, route);
-  const elsewhere = guarded(place, undefined);
-  app.post('', elsewhere);
-  app.get('/*', elsewhere);
-  app.post('/*', elsewhere);
+  /** Counts a form. `signsIn`: whether it holds a second factor. */
+  const busy = async (visit: Visit, signsIn: boolean): Promise<Outcome | undefined> => {
+    const { request, now, timeZone } = visit;
+    const factor = signsIn ? factorIn(visit) : undefined;
+    const waitMs = await (factor && isStrong(factor) ? throttleOfStrong : throttle)(request);
+    if (waitMs === 0) return undefined;
+    note(request, { code: 'rate_limited', limit: 'sign_in_forms' });
+    if (signsIn) return tooMany(visit, now + waitMs);
+    const headers = { 'retry-after': String(Math.ceil(waitMs / SECOND_MS)) };
+    return { ...problem.busy(visit, timeOfDay(timeZone, now + waitMs)), headers };
+  };
+  const isFresh = ({ form, formKey }: Visit) => hasToken(form, formKey);
+  return [
+    page<Visit>('/sign-in', 'anyone', showSignIn),
+    form<Visit>(
+      '/sign-in',
+      'anyone',
+      async (visit) => (await busy(visit, true)) ?? (isFresh(visit) ? takeSignIn(visit) : signInAgain(visit)),
+    ),
+    page<Visit>('/set-up', 'anyone', showSetUp),
+    form<Visit>(
+      '/set-up',
+      'anyone',
+      async (visit) => (await busy(visit, false)) ?? (isFresh(visit) ? takeSetUp(visit) : setUpForm(visit)),
+    ),
+  ];
 }
-
-function addRoute(app: FastifyInstance, place: ConsolePlace, route: Route): void {
-  const { method, path, isTold, takesFiles } = route;
-  const add = (scope: FastifyInstance) =>
-    void scope.route({
-      method,
-      url: path === '/' ? '' : path,
-      exposeHeadRoute: !isTold,
-      handler: guarded(place, route),
-    });
-  if (!takesFiles) add(app);
-  else
-    app.register(async (scope) => {
-      // The files of a stranger are not even read.
-      scope.addHook('onRequest', async (request, reply) => {
-        const visit = await visitOf(request, reply, place);
-        if (!visit.principal) return askToSignIn(visit);
-      });
-      readFilesForms(scope, FILES_BYTES);
-      add(scope);
-    });
-}
-
-/** For each form with an address of its own: what a GET of that address leads to, the page of the form. */
-function waysToPages({ pages }: ConsolePlace, routes: readonly Route[]): Route[] {
-  return routes
-    .filter(({ method, path }) => method === 'POST' && !pages.has(path))
-    .map((form) =>
-      page(form.path, 'read', ({ address, params }) => ({ to: address(filledPath(form.page, params)!) })),
-    );
-}
-
-type Door = (visit: Visit, form: URLSearchParams) => FastifyReply | Promise<FastifyReply>;
 
 /** A form without the cookie that came with its page: the browser was closed, or takes no cookies. */
-const signInAgain: Door = (visit, form) => {
-  const told = visit.tongue
-    .say`This page was open for too long. Sign in again. If you see this twice, allow cookies for this site.`;
-  return show(visit, signInPage(visit, { carried: carriedIn(form), told, status: 403 }));
-};
-
-async function showFailure(
-  place: ConsolePlace,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  status: number,
-  refusal: OperationalError | undefined,
-): Promise<FastifyReply> {
-  const isUnavailable = status === 503; // the store has let this one wait long enough
-  const visit = isUnavailable
-    ? stranger(request, reply, place)
-    : await visitOf(request, reply, place).catch(() => stranger(request, reply, place));
-  const shown =
-    refusal === undefined
-      ? problem.failure(problemPlace(visit), status, request.id)
-      : refusal.code === 'not_found' && visit.principal
-        ? problem.missing(problemPlace(visit))
-        : problem.refused(problemPlace(visit), status, refusal.said);
-  return show(visit, shown).catch(() => show(stranger(request, reply, place), shown));
-}
-
-/** A look that needs no store, for when that is what fails. */
-function stranger(request: FastifyRequest, reply: FastifyReply, place: ConsolePlace): Visit {
-  return {
-    place,
-    request,
-    reply,
-    now: place.clock.now(),
-    theme: undefined,
-    tongue: tongueIn(request, place),
-    keys: false,
-    query: new URLSearchParams(),
-    target: '/',
-    principal: undefined,
-    ends: undefined,
-    formKey: { kind: 'form', secret: '' },
-    here: place.path,
-  };
+function signInAgain(visit: Visit): Shown {
+  const { form, say } = visit;
+  const told = say`This page was open for too long. Sign in again. If you see this twice, allow cookies for this site.`;
+  return signInPage(visit, { carried: carriedIn(form), told, status: 403 });
 }
 
 const WINDOW_MS = 15 * MINUTE_MS;

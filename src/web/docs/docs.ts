@@ -7,8 +7,9 @@ import { pathOf } from '../../lib/web-address.ts';
 import { API_HEADERS } from '../headers.ts';
 import { docsStylesheet } from '../markup/assets.ts';
 import { Languages } from '../markup/languages.ts';
-import type { FailureLog } from '../pages/problem.ts';
-import { type PageRoute, type SentPage, servePages } from '../pages/surface.ts';
+import { pageAt, type WholeAnswer } from '../pages/route.ts';
+import { type SiteRoute, serveSite } from '../pages/site.ts';
+import type { FailureLog } from '../pages/surface.ts';
 import { type PageSite, pageVisitOf } from '../pages/visit.ts';
 import type { Page, Served } from './book.ts';
 import { type DocsName, type DocsVisit, LANGUAGE_NAMES, SLUGS, type Slug } from './pages.ts';
@@ -50,7 +51,7 @@ class Docs {
     return this.#read.pages;
   }
 
-  async page(visit: DocsVisit, slug: Slug): Promise<SentPage> {
+  async page(visit: DocsVisit, slug: Slug): Promise<WholeAnswer> {
     const pages = await this.pages();
     const { pageMarkup, linksOf } = await load();
     const page = pages.find((one) => one.slug === slug)!;
@@ -61,27 +62,27 @@ class Docs {
     return cached(visit, pageMarkup(visit, pages, page, content));
   }
 
-  async front(visit: DocsVisit): Promise<SentPage> {
+  async front(visit: DocsVisit): Promise<WholeAnswer> {
     const pages = await this.pages();
     const { frontMarkup } = await load();
     return cached(visit, frontMarkup(visit, pages, visit.asked.q?.slice(0, ASKED_MAXIMUM).trim() ?? ''));
   }
 
   /** What stands at an address that no page has. */
-  async missing(visit: DocsVisit): Promise<SentPage> {
+  async missing(visit: DocsVisit): Promise<WholeAnswer> {
     const pages = await this.pages();
     const { missingMarkup } = await load();
     return { status: 404, text: missingMarkup(visit, pages), noted: { code: 'not_found' } };
   }
 
-  async text(visit: DocsVisit, slug: Slug): Promise<SentPage> {
+  async text(visit: DocsVisit, slug: Slug): Promise<WholeAnswer> {
     const page = (await this.pages()).find((one) => one.slug === slug)!;
     return cached(visit, page.text, TEXT);
   }
 }
 
 /** A page that a browser may keep and asks about each time: an upgrade shows at once, and costs little where there was none. */
-function cached({ request }: DocsVisit, text: string, more: Record<string, string> = {}): SentPage {
+function cached({ request }: DocsVisit, text: string, more: Record<string, string> = {}): WholeAnswer {
   const etag = `"${sha256(text).slice(0, 22)}"`;
   const headers = { 'cache-control': 'private, no-cache', etag, vary: 'cookie', ...more };
   const isKnown = String(request.headers['if-none-match']).includes(etag);
@@ -110,16 +111,16 @@ export async function docs(app: FastifyInstance, settings: DocsSettings): Promis
   const { baseUrl } = settings.installation;
   const address = `${baseUrl}/docs`;
   const site = docsSite(address, settings.timeZone);
-  const routes: PageRoute<DocsName>[] = [
-    { path: '', show: (visit) => book.front(visit) },
+  const routes: SiteRoute<DocsName>[] = [
+    pageAt('/', 'anyone', (visit) => book.front(visit)),
     ...SLUGS.flatMap((slug) => [
-      { path: `/${slug}`, show: (visit: DocsVisit) => book.page(visit, slug) },
-      { path: `/${slug}.md`, show: (visit: DocsVisit) => book.text(visit, slug) },
+      pageAt(`/${slug}`, 'anyone', (visit: DocsVisit) => book.page(visit, slug)),
+      pageAt(`/${slug}.md`, 'anyone', (visit: DocsVisit) => book.text(visit, slug)),
     ]),
     // Its links to itself, as those of the theme, lead to the first page.
-    { path: '/*', show: ({ request }) => book.missing(pageVisitOf(request, site, '')) },
+    pageAt('/*', 'anyone', ({ request }) => book.missing(pageVisitOf(request, site, '/'))),
   ];
-  app.register(async (scope) => servePages(scope, { ...settings, site, routes, assets: [docsStylesheet] }), {
+  app.register(async (scope) => serveSite(scope, { ...settings, site, routes, loads: [docsStylesheet] }), {
     prefix: '/docs',
   });
   app.get('/llms.txt', async (_request, reply) => {

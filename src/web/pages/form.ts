@@ -3,18 +3,20 @@ import { isUtf8 } from 'node:buffer';
 import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { boundCookie, boundName, valueIn } from '../../lib/cookie.ts';
 import { OperationalError } from '../../lib/errors.ts';
 import { phrase } from '../../lib/phrases.ts';
 import { hmac, isSame } from '../../lib/secrets.ts';
 
 export const FORM_TYPE = 'application/x-www-form-urlencoded';
-const FORM_BYTES = 16 * 1024;
+/** How long a form may be, where its surface does not say otherwise. */
+export const FORM_BYTES = 16 * 1024;
 
 /**
  * Makes `scope` read forms of at most `bodyLimit` bytes: `request.body` is then a `URLSearchParams`. Requests whose form is not UTF-8 fail
  * with `bad_request`.
  */
-export function readForms(scope: FastifyInstance, bodyLimit = FORM_BYTES): void {
+export function readForms(scope: FastifyInstance, bodyLimit: number): void {
   scope.addContentTypeParser(FORM_TYPE, { parseAs: 'buffer', bodyLimit }, (_request, body: Buffer, done) => {
     if (isUtf8(body)) done(null, new URLSearchParams(body.toString()));
     else done(new OperationalError('bad_request', phrase('The form is not UTF-8.')));
@@ -52,13 +54,26 @@ export function isSameOrigin(headers: IncomingHttpHeaders, origin: string, where
   return headers.origin === origin;
 }
 
-/** 256 random bits in base64url. */
-const RANDOM = /^[\w-]{43}$/;
-
 export const newRandom = (): string => randomBytes(32).toString('base64url');
 
-/** Whether `text` may have come from `newRandom`. */
-export const isRandom = (text: string | null | undefined): text is string => RANDOM.test(text ?? '');
+/** Whether `text` may have come from `newRandom`: 256 random bits in base64url. */
+export const isRandom = (text: string | null | undefined): text is string => /^[\w-]{43}$/.test(text ?? '');
+
+/** A browser's own secret in the cookie `name`, which no page holds and no other site can read or send; undefined if it has none. */
+export function browserSecret(
+  { cookie }: IncomingHttpHeaders,
+  name: string,
+  baseUrl: string,
+): string | undefined {
+  const found = valueIn(cookie, boundName(name, baseUrl));
+  return isRandom(found) ? found : undefined;
+}
+
+/** A new secret for a browser, and the Set-Cookie line that gives it to it for as long as it is open. */
+export function newBrowserSecret(name: string, baseUrl: string): { secret: string; cookie: string } {
+  const secret = newRandom();
+  return { secret, cookie: boundCookie(name, secret, baseUrl) };
+}
 
 /** The token of a form: `statement` says which form it is. */
 export const tokenOf = (secret: string, statement: string): string => hmac(secret, statement);

@@ -6,9 +6,11 @@ import { icon } from '../markup/icons.ts';
 import { LANGUAGES } from '../markup/languages.ts';
 import { htmlPage } from '../markup/page.ts';
 import { themeSwitch } from '../markup/theme.ts';
-import type { PageVisit, Parameters } from './visit.ts';
+import type { Framed } from './route.ts';
+import type { PageVisit } from './visit.ts';
 
-interface Framed<Name extends string = never> {
+/** A page of a site, as its routes answer with it. */
+export interface SitePage extends Framed {
   /** The page's heading as text, for its title. */
   heading: string;
   /** The name at the top; the site's own if undefined. */
@@ -18,7 +20,6 @@ interface Framed<Name extends string = never> {
   test?: boolean;
   /** For the title and previews of links: the amount, which tells one payment's page from another's. */
   amount?: string;
-  content: Html;
   /** How the page is laid out: a stub with its leaf, still whole, torn off when paid, or void. A sheet if undefined. */
   pair?: 'whole' | 'torn' | 'void';
   /** The footer: the merchant's support contact and the details that it publishes. */
@@ -31,11 +32,11 @@ interface Framed<Name extends string = never> {
   /** Whether the page says what is wrong with a form. */
   wrong?: boolean;
   /** What the address of this very page holds beside what is kept; null if no address shows it again. */
-  here?: Parameters<Name> | null;
+  here?: Readonly<Record<string, string | undefined>> | null;
 }
 
 /** A whole page. */
-export function framedPage<Name extends string>(visit: PageVisit<Name>, parts: Framed<Name>): string {
+export function framedPage(visit: PageVisit, parts: SitePage): string {
   const { words, theme, basePath, site } = visit;
   const { heading, brand = site.brand, test, amount, content, wide = false, wrong, here, pair, help } = parts;
   const named =
@@ -44,7 +45,7 @@ export function framedPage<Name extends string>(visit: PageVisit<Name>, parts: F
       : words.text('title', { heading, merchant: brand });
   const title = amount === undefined ? named : `${named} – ${amount}`;
   const image = `${site.baseUrl}/${previewPicture.name}`;
-  const again = here === null ? undefined : visit.address({ lang: undefined, ...here } as Parameters<Name>);
+  const again = here === null ? undefined : visit.address({ lang: undefined, ...here });
   return htmlPage({
     language: words,
     theme,

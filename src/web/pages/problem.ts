@@ -1,19 +1,17 @@
 // Says in the visitor's language why something cannot be shown or done, and where to go on.
 
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { OperationalError } from '../../lib/errors.ts';
+import type { Limit } from '../../lib/errors.ts';
 import { type Html, html } from '../../lib/html.ts';
-import type { Logger } from '../../lib/log.ts';
 import { MINUTE_MS } from '../../lib/time.ts';
-import { asOperationalError, type Defect, noteError } from '../errors.ts';
 import { type FormFault, summaryOfFaults } from '../markup/field.ts';
 import type { Key, Words } from '../markup/languages.ts';
 import { facts } from '../markup/parts.ts';
-import { note } from '../request-log.ts';
-import { framedPage } from './framed-page.ts';
+import { wholeSeconds } from '../rate-limit.ts';
+import type { SitePage } from './framed-page.ts';
 import type { PageVisit } from './visit.ts';
 
 interface Problem {
+  status: number;
   heading: Key;
   sentences: readonly Html[];
   more?: Html;
@@ -22,47 +20,56 @@ interface Problem {
   look?: 'primary' | 'secondary';
 }
 
-export function problemPage(visit: PageVisit, problem: Problem): string {
+export function problemPage(visit: PageVisit, problem: Problem): SitePage {
   const { words, address, site } = visit;
-  const { heading, sentences, more, back = site.words.back, look = 'primary' } = problem;
+  const { status, heading, sentences, more, back = site.words.back, look = 'primary' } = problem;
   const content = html`<h1>${words.html(heading)}</h1>
 ${sentences.map((sentence) => html`<p>${sentence}</p>\n`)}${more}
 <div class="actions"><p><a class="${look}" href="${address()}">${words.html(back)}</a></p></div>`;
-  return framedPage(visit, { heading: words.text(heading), content });
+  return { status, heading: words.text(heading), content };
 }
 
 /** Nothing lies at the address. It offers no choice of language or theme, which would lead elsewhere. */
-export function nowherePage(visit: PageVisit): string {
-  const { words } = visit;
+export function nowherePage({ words }: PageVisit): SitePage {
   const content = html`<h1>${words.html('nowhere.heading')}</h1>
 <p>${words.html('missing.lead')}</p>
 <p>${words.html('front.customer')}</p>`;
-  return framedPage(visit, { heading: words.text('nowhere.heading'), content, here: null });
+  return { heading: words.text('nowhere.heading'), content, here: null };
 }
 
 /** A form that is not ours. */
-export function refusedPage(visit: PageVisit): string {
-  const { words, site } = visit;
-  return problemPage(visit, { heading: 'refused.heading', sentences: [words.html(site.words.refused)] });
+export function refusedPage(visit: PageVisit): SitePage {
+  const sentences = [visit.words.html(visit.site.words.refused)];
+  return problemPage(visit, { status: 403, heading: 'refused.heading', sentences });
 }
 
 /** Too many forms. `waitMs` until the next is taken. */
-export function busyPage(visit: PageVisit, waitMs: number): string {
+export function busyPage(visit: PageVisit, waitMs: number, limit: Limit): SitePage {
   const minutes = Math.max(1, Math.ceil(waitMs / MINUTE_MS));
-  return problemPage(visit, {
-    heading: 'busy.heading',
-    sentences: [visit.words.html('busy.lead', { minutes })],
-  });
+  const sentences = [visit.words.html('busy.lead', { minutes })];
+  return {
+    ...problemPage(visit, { status: 429, heading: 'busy.heading', sentences }),
+    ...wait(waitMs, limit),
+  };
 }
+
+/** What goes with a page that says that there were too many forms. */
+export const wait = (waitMs: number, limit: Limit) =>
+  ({
+    status: 429,
+    headers: { 'retry-after': String(wholeSeconds(waitMs)) },
+    noted: { code: 'rate_limited', limit },
+  }) as const;
 
 /** What identifies a failure: the log holds more of it under the request's id. */
 export const failureFacts = ({ words, request }: PageVisit): Html =>
   facts([[words.html('failure.reference'), html`<code>${request.id}</code>`]]);
 
 /** A failure of ours. */
-export function failedPage(visit: PageVisit): string {
+export function failedPage(visit: PageVisit): SitePage {
   const { words, site } = visit;
   return problemPage(visit, {
+    status: 500,
     heading: 'failure.heading',
     sentences: [words.html(site.words.failed)],
     more: failureFacts(visit),
@@ -73,33 +80,3 @@ export function failedPage(visit: PageVisit): string {
 /** The summary of a form's faults in the visitor's language. */
 export const faultSummary = (words: Words, faults: readonly FormFault[]): Html | null =>
   summaryOfFaults(words.html('error.heading', { count: faults.length }), faults);
-
-export interface FailureLog {
-  log: Logger;
-  defect: Defect;
-}
-
-/** `isPage`: whether such a request is answered with a page. Others are answered as programs are. */
-export function showFailures(
-  app: FastifyInstance,
-  { log, defect }: FailureLog,
-  isPage: (request: FastifyRequest, isRefusal: boolean) => boolean,
-  show: (
-    request: FastifyRequest,
-    reply: FastifyReply,
-    status: number,
-    refusal: OperationalError | undefined,
-  ) => FastifyReply | Promise<FastifyReply>,
-): void {
-  app.setErrorHandler((error, request, reply) => {
-    const known = asOperationalError(error);
-    const refusal = known && known.status < 500 ? known : undefined;
-    if (!isPage(request, refusal !== undefined)) throw error;
-    if (known) noteError(request, known);
-    else note(request, { code: 'internal_error' });
-    if (!known) defect(error, request.id);
-    else if (!refusal) log.warn({ request_id: request.id }, known.message);
-    if (known?.retryAfterS !== undefined) reply.header('retry-after', String(known.retryAfterS));
-    return show(request, reply, known?.status ?? 500, refusal);
-  });
-}

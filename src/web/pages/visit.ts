@@ -3,9 +3,10 @@ import type { FastifyRequest } from 'fastify';
 import { pathOf } from '../../lib/web-address.ts';
 import type { Key, Languages, Words } from '../markup/languages.ts';
 import { type Theme, themeOf } from '../markup/theme.ts';
+import type { AnyVisit } from './surface.ts';
 
 type Named<Name extends string> = Name | 'lang' | 'theme';
-export type Parameters<Name extends string = never> = Partial<Record<Named<Name>, string | undefined>>;
+type Parameters<Name extends string = never> = Partial<Record<Named<Name>, string | undefined>>;
 
 interface Parameter {
   /** Whether the addresses of the same page hold it, too. */
@@ -35,8 +36,7 @@ export interface PageSite<Name extends string = never> {
   backAfterFailure: 'primary' | 'secondary';
 }
 
-export interface PageVisit<Name extends string = never> {
-  request: FastifyRequest;
+export interface PageVisit<Name extends string = never> extends AnyVisit {
   site: PageSite;
   /** The path of the base URL: assets lie below. */
   basePath: string;
@@ -48,7 +48,7 @@ export interface PageVisit<Name extends string = never> {
   address(change?: Parameters<Name>): string;
 }
 
-/** `below`: the path of the page below the site's base URL; '' for the base URL itself. */
+/** `below`: the path of the page below the site's base URL; `/` for the base URL itself. */
 export function pageVisitOf<Name extends string>(
   request: FastifyRequest,
   site: PageSite<Name>,
@@ -68,7 +68,7 @@ export function pageVisitOf<Name extends string>(
   if (kept.lang !== undefined) kept.lang = words.tag;
   const basePath = pathOf(site.baseUrl);
   const address = (change: Parameters<Name> = {}) => {
-    let written = basePath + below;
+    let written = below === '/' && basePath !== '' ? basePath : basePath + below;
     let joint = '?';
     for (const [name] of parameters) {
       const value = name in change ? change[name] : kept[name];
@@ -78,5 +78,6 @@ export function pageVisitOf<Name extends string>(
     }
     return written;
   };
-  return { request, site: site as unknown as PageSite, basePath, words, theme, asked, address };
+  const form = request.body instanceof URLSearchParams ? request.body : new URLSearchParams();
+  return { request, form, site: site as unknown as PageSite, basePath, words, theme, asked, address };
 }

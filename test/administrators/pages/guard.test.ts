@@ -168,7 +168,7 @@ describe('somebody signed in', () => {
   });
 
   test('is told where a page is not for their role, and nothing is done.', async () => {
-    const kept = routes.filter(({ permission }) => permission !== 'read');
+    const kept = routes.filter(({ may }) => may !== 'read');
     for (const { method, path } of kept) {
       const below = path.replaceAll(/:\w+/g, 'pay_01');
       const page = method === 'GET' ? await client.get(below) : await client.post(below);
@@ -271,4 +271,12 @@ test('light, dark and keys are chosen by links, without a script.', async () => 
   const off = await client.get(page.link('Switch them off'));
   assert.doesNotMatch(off.text, /data-keys/);
   assert.match((await client.get(off.link('Switch them on'))).text, /data-keys/);
+});
+
+test('a choice of light or dark, or of the language, is kept before the sign-in too.', async () => {
+  const client = newClient(harness);
+  await client.get('/sign-in?next=/queue&theme=dark');
+  const page = await client.get('/sign-in?next=/queue&lang=de');
+  assert.equal(page.url.search, '?next=%2Fqueue');
+  assert.match(page.text, /<html lang="de" dir="ltr" data-theme="dark">/);
 });

@@ -5,7 +5,8 @@ import { newSecret } from '../../../src/lib/secrets.ts';
 import { HOUR_MS, MINUTE_MS } from '../../../src/lib/time.ts';
 import { revokeKey } from '../../../src/merchants/api-keys.ts';
 import { isWholeKey, keyDigest } from '../../../src/merchants/merchant.ts';
-import { formSeed, keysOf, newBrowserSecret } from '../../../src/merchants/registration/form-route.ts';
+import { formSeed, keysOf } from '../../../src/merchants/registration/form-route.ts';
+import { newBrowserSecret } from '../../../src/web/pages/form.ts';
 import { startNodes } from '../../campaigns/nodes.ts';
 import { FROM_OUR_PAGE } from '../../support/customer.ts';
 import { type Harness, sharedHarness, startHarness } from '../../support/harness.ts';
@@ -204,8 +205,8 @@ describe('whose form it is', () => {
   test('the key follows from the page, the cookie and what was typed together, and from none of them without the others.', () => {
     const wanted = { ...CORNER_SHOP, invite: null };
     const [secret, other] = [
-      newBrowserSecret('http://x.example').secret,
-      newBrowserSecret('http://x.example').secret,
+      newBrowserSecret('any', 'http://x.example').secret,
+      newBrowserSecret('any', 'http://x.example').secret,
     ];
     const [{ seed }, { seed: another }] = [formSeed(secret), formSeed(secret)];
     const first = keysOf(secret, seed, wanted);
