@@ -55,10 +55,8 @@ function debitsNaming(payments: Payment[], outgoing: readonly ReadLine[]): Map<s
   const add = ({ id }: Payment, one: TakenBack) => naming.set(id, [...(naming.get(id) ?? []), one]);
   if (payments.length === 0) return naming;
   for (const { line, evidence } of outgoing) {
-    const whole = byReferenceOf({ evidence }, { inRanges });
-    const near = () =>
-      byReferenceOf({ evidence: { ...evidence, ranges: evidence.nearRanges() } }, { inRanges });
-    for (const [payment, { form }] of whole.length > 0 ? whole : near()) add(payment, { by: form, line });
+    for (const [payment, { form }] of byReferenceOf({ evidence }, { inRanges }))
+      add(payment, { by: form, line });
     const byWords = evidence.references.flatMap((one) => byName.get(one) ?? []);
     for (const payment of [...evidence.ids.flatMap((id) => byId.get(id) ?? []), ...byWords])
       add(payment, { by: 'named', line });

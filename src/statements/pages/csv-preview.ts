@@ -8,22 +8,21 @@ import {
   type CsvRole,
   type CsvSeen,
   ENCODINGS,
-  type ReadStatements,
   type Statement,
   type StatementLine,
   thousandsMark,
 } from '#bank-statements';
-import { filterChoice, filterField } from '../../administrators/pages/filters.ts';
+import { filterChoice, filterField, type SelectChoices } from '../../administrators/pages/filters.ts';
 import { type Faults, literal, notice, said } from '../../administrators/pages/parts.ts';
-import { attributes, type Html, html } from '../../lib/html.ts';
+import { attributes, type Html, hidden, html } from '../../lib/html.ts';
 import { phrase } from '../../lib/phrases.ts';
 import { accountNumber, accountText } from '../../review/pages/panel.ts';
 import { dayInWords } from '../../review/told.ts';
 import { records } from '../../web/markup/table.ts';
 import type { ReadFile } from '../read-beside.ts';
 import type { ToldLines } from '../told-lines.ts';
-import type { StatementContext } from './context.ts';
 import { csvField, type Upload, wordsOf } from './csv-form.ts';
+import { faultItems, type StatementContext, saidOrDash, signedMoney } from './statement-page.ts';
 
 /** A CSV file that is to be looked at. */
 export interface CsvPreview extends Upload {
@@ -68,33 +67,29 @@ function previewOf(context: StatementContext, preview: CsvPreview, index: number
   const { say } = context;
   const { name, content, read } = preview;
   const seen = seenOf(preview);
-  const hidden = {
-    name,
-    content,
-    'delimiter-before': seen.layout.delimiter,
-    'quote-before': seen.layout.quote,
-  };
   const field = (what: string) => csvField(index, what);
   const none = seen.questions.length > 0 ? say`Choose` : say`The file does not need it`;
   const choice = (key: CsvChoice) => {
-    const [id, chosen] = [field(key), seen.layout[key]];
-    const words = wordsOf(say, CSV_CHOICES[key]);
-    return filterChoice(
-      say,
-      id,
+    const [chosen, words] = [seen.layout[key], wordsOf(say, CSV_CHOICES[key])];
+    return select(
+      context,
+      field(key),
       say.of(LABELS[key]),
       words,
       chosen,
-      faults[id],
-      id,
+      faults,
       chosen === undefined ? none : null,
     );
   };
+  const wrong = read.statements.flatMap((one) => one.faults);
+  const encodings = ENCODINGS.map((one) => [one, one] as const);
   const count = read.told.reduce((sum, { overview }) => sum + overview.lines, 0);
   return html`<section class="block" aria-labelledby="${field('heading')}"><h2 id="${field('heading')}">${literal(name)}</h2>
-${Object.entries(hidden).map(
-  ([what, value]) => html`<input${attributes({ type: 'hidden', name: field(what), value })}>`,
-)}<p>${readAs(context, seen)}</p>
+${hidden({
+  ...{ [field('name')]: name, [field('content')]: content },
+  [field('delimiter-before')]: seen.layout.delimiter ?? '',
+  [field('quote-before')]: seen.layout.quote ?? '',
+})}<p>${readAs(context, seen)}</p>
 <div class="filters"><div class="fields">${accountChoice(context, preview, index, faults)}${choice('dates')}${choice('decimal')}${choice('sign')}${filterField(
     field('currency'),
     say`Currency, where a line names none`,
@@ -102,11 +97,11 @@ ${Object.entries(hidden).map(
     faults[field('currency')],
     { maxlength: '3', autocapitalize: 'characters' },
     field('currency'),
-  )}${choice('delimiter')}${choice('quote')}${statusChoices(context, preview, index, faults)}${encodingChoice(context, preview, index)}</div></div>
+  )}${choice('delimiter')}${choice('quote')}${statusChoices(context, preview, index, faults)}${select(context, field('encoding'), say`Encoding`, encodings, preview.said?.encoding, {}, say`Recognise it`)}</div></div>
 ${columnTable(context, seen, index, faults)}
 <h3>${say`How its lines are read`}</h3>
 ${count === 0 ? html`<p>${noLines(context, seen)}</p>` : read.statements.map((one, i) => lineTable(context, one, read.told[i]!))}
-${faultList(context, read)}</section>
+${wrong.length > 0 && notice(faultItems(context, wrong, FAULTS_SHOWN), 'warn')}</section>
 `;
 }
 
@@ -133,12 +128,8 @@ function readAs(
   }`;
 }
 
-function accountChoice(
-  { offer, say }: StatementContext,
-  preview: CsvPreview,
-  index: number,
-  faults: Faults,
-): Html {
+function accountChoice(context: StatementContext, preview: CsvPreview, index: number, faults: Faults): Html {
+  const { offer, say } = context;
   const { account } = seenOf(preview);
   const id = csvField(index, 'account');
   const named = account.iban ?? account.other;
@@ -150,8 +141,7 @@ function accountChoice(
       return [value, `${holder}: ${accountText(value)}`] as const;
     }),
   );
-  const chosen = preview.said?.account;
-  return filterChoice(say, id, say`Account`, accounts, chosen, faults[id], id, say`Choose`);
+  return select(context, id, say`Account`, accounts, preview.said?.account, faults, say`Choose`);
 }
 
 /** A row for each column: its name, what stands in it, and what it holds. */
@@ -196,66 +186,51 @@ function roleSelect({ say }: StatementContext, id: string, column: string, role:
 function statusChoices({ say }: StatementContext, preview: CsvPreview, index: number, faults: Faults): Html {
   const { questions, layout } = seenOf(preview);
   const words = questions.find(({ key }) => key === 'status')?.words ?? [];
+  const options = wordsOf(say, CSV_STATUSES);
   const fields = [...new Set([...words, ...Object.keys(layout.statuses ?? {})])].map((word, place) => {
     const id = csvField(index, place === 0 ? 'status' : `status-${place}`);
-    const options = wordsOf(say, CSV_STATUSES);
-    const name = csvField(index, `status-${word}`);
-    return filterChoice(
-      say,
-      name,
-      say`“${word}” means`,
-      options,
-      layout.statuses?.[word],
-      faults[id],
-      id,
-      say`Choose`,
-    );
+    const [name, chosen] = [csvField(index, `status-${word}`), layout.statuses?.[word]];
+    return filterChoice(say, name, say`“${word}” means`, options, chosen, faults[id], id, say`Choose`);
   });
   return html`${fields}`;
 }
 
-function encodingChoice({ say }: StatementContext, { said }: CsvPreview, index: number): Html {
-  const id = csvField(index, 'encoding');
-  const options = ENCODINGS.map((one) => [one, one] as const);
-  return filterChoice(say, id, say`Encoding`, options, said?.encoding, undefined, id, say`Recognise it`);
-}
+/** A choice whose field has its name as its id. */
+const select = (
+  { say }: StatementContext,
+  id: string,
+  label: string,
+  options: SelectChoices,
+  chosen: string | undefined,
+  faults: Faults,
+  none: string | null,
+): Html => filterChoice(say, id, label, options, chosen, faults[id], id, none);
 
 /** Sums, and the first, last and largest line: what shows at a glance that something is read wrongly. */
-function lineTable({ money, say }: StatementContext, statement: Statement, told: ToldLines): Html {
+function lineTable(context: StatementContext, statement: Statement, told: ToldLines): Html {
+  const { say } = context;
   const { lines, pending, creditMinor, debitMinor, reachedMinor, shown } = told.overview;
   const { account, closing } = statement;
   const currency = account.currency ?? told.first?.currency ?? '';
-  const sum = (minor: bigint) =>
-    html`<bdi>${minor < 0n && '−'}${money(Number(minor < 0n ? -minor : minor), currency)}</bdi>`;
+  const sum = (minor: bigint | number) => signedMoney(context, Number(minor), currency);
   const day = ({ bookingDay, valueDay }: StatementLine) => {
     const written = bookingDay ?? valueDay;
     return written === undefined ? '–' : dayInWords(written, say);
   };
   const amount = ({ direction, amountMinor, currency }: StatementLine) =>
-    html`<bdi>${direction === 'debit' && '−'}${money(amountMinor, currency)}</bdi>`;
+    signedMoney(context, direction === 'debit' ? -amountMinor : amountMinor, currency);
   const closingText =
     closing &&
-    html`, ${say.html`closing balance ${sum(BigInt(closing.minor))}`}${reachedMinor === BigInt(closing.minor) && `, ${say`which the lines add up to`}`}`;
+    html`, ${say.html`closing balance ${sum(closing.minor)}`}${reachedMinor === BigInt(closing.minor) && `, ${say`which the lines add up to`}`}`;
   return html`<p>${say.count(lines, '{n} line', '{n} lines')}${pending > 0 && `, ${say`${pending} pending`}`}: ${say.html`money in ${sum(creditMinor)}, money out ${sum(debitMinor)}`}${closingText}.</p>
 ${records<(typeof shown)[number]>(
   [
     [say`Line`, ({ what }) => what.split(', ').map(say.of).join(', ')],
     [say`Day`, ({ line }) => day(line)],
     [say`Amount`, ({ line }) => amount(line), 'number'],
-    [say`Other side`, ({ line: { counterparty } }) => said(counterparty.name ?? counterparty.account ?? '–')],
-    [say`Text`, ({ line: { text } }) => said(text === '' ? '–' : text)],
+    [say`Other side`, ({ line: { counterparty } }) => saidOrDash(counterparty.name ?? counterparty.account)],
+    [say`Text`, ({ line: { text } }) => saidOrDash(text)],
   ],
   shown,
 )}`;
-}
-
-function faultList({ say }: StatementContext, { statements }: ReadStatements): Html | false {
-  const faults = statements.flatMap((one) => one.faults);
-  if (faults.length === 0) return false;
-  const shown = faults.slice(0, FAULTS_SHOWN);
-  return notice(
-    html`<ul>${shown.map(({ line, text }) => html`<li>${line > 0 && `${say`Line ${line}:`} `}<span lang="en">${text}</span></li>\n`)}</ul>
-${faults.length > shown.length && html`<p>${say`${faults.length - shown.length} more.`}</p>`}`,
-    'warn',
-  );
 }

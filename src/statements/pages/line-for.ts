@@ -12,9 +12,8 @@ import { findLine } from '../line-queries.ts';
 import { acceptLine, ignoreReasonFault, isUnclear, lineNotFound } from '../matching/line-acts.ts';
 import { bankLine } from '../matching/line-evidence.ts';
 import { acceptParts, type LinePart } from '../matching/line-parts.ts';
-import type { StatementContext } from './context.ts';
 import { goOn } from './statement-done.ts';
-import { lineAmount, STATEMENTS_PATH } from './statement-lists.ts';
+import { lineAmount, lineForm, type StatementContext, typed } from './statement-page.ts';
 
 /** Payments that one form names. */
 const NAMED_MAXIMUM = 100;
@@ -31,39 +30,38 @@ export function namingForm(
   faults: Faults,
   isAlone: boolean,
 ): Html {
-  const { address, token, form, say } = context;
+  const { form, say } = context;
   const isBack = line.direction === 'debit';
   const heading = isBack
     ? say`Money that went back of a payment`
     : isAlone
       ? say`The payments that it is for`
       : say`It is for other payments`;
-  const action = address(`${STATEMENTS_PATH}/lines/${line.id}/for`);
   return html`<section class="block" aria-labelledby="for-heading"><h2 id="for-heading">${heading}</h2>
-<form class="narrow" method="post" action="${action}" novalidate>${token}${field({
-    name: 'payments',
-    label: isBack ? say`Payment` : say`Payments, one in each row`,
-    hint: isBack
-      ? say`Order number, payment number, transfer reference, email address or customer.`
-      : say`Each by order number, payment number, transfer reference, email address or customer. After = the amount, if it is not what is due: ORDER-7 = 20.00`,
-    value: form.get('payments') ?? '',
-    fault: faults.payments,
-    lines: isBack ? 1 : 3,
-  })}${
-    !isBack &&
-    field({
-      name: 'charges',
-      label: say`What the difference is, if they come to more than the line (optional)`,
-      hint: say`For example the fee of the card company. It is booked as money out. What is left over stays open as a line of its own.`,
-      value: form.get('charges') ?? '',
-      fault: faults.charges,
-    })
-  }${
-    faults.as === undefined
-      ? html`<p class="actions"><button class="secondary">${isBack ? say`Record that it went back` : say`Match with these payments`}</button>
+${lineForm(context, line.id, 'for', 'narrow')}${field({
+  name: 'payments',
+  label: isBack ? say`Payment` : say`Payments, one in each row`,
+  hint: isBack
+    ? say`Order number, payment number, transfer reference, email address or customer.`
+    : say`Each by order number, payment number, transfer reference, email address or customer. After = the amount, if it is not what is due: ORDER-7 = 20.00`,
+  value: form.get('payments') ?? '',
+  fault: faults.payments,
+  lines: isBack ? 1 : 3,
+})}${
+  !isBack &&
+  field({
+    name: 'charges',
+    label: say`What the difference is, if they come to more than the line (optional)`,
+    hint: say`For example the fee of the card company. It is booked as money out. What is left over stays open as a line of its own.`,
+    value: form.get('charges') ?? '',
+    fault: faults.charges,
+  })
+}${
+  faults.as === undefined
+    ? html`<p class="actions"><button class="secondary">${isBack ? say`Record that it went back` : say`Match with these payments`}</button>
 <span>${lineAmount(context, line)}</span></p>`
-      : asking(context, faults.as)
-  }</form></section>`;
+    : asking(context, faults.as)
+}</form></section>`;
 }
 
 /** Asks whether the line shows money that was recorded by hand: equal amounts prove nothing. */
@@ -124,8 +122,8 @@ export async function takeNamed(
   const id = params.line_id!;
   const line = await findLine(database, id);
   if (!line) throw lineNotFound();
-  const typed = (form.get('payments') ?? '').split(/\r?\n/).map((row) => row.trim());
-  const rows = typed.filter((row) => row !== '').slice(0, NAMED_MAXIMUM);
+  const written = (form.get('payments') ?? '').split(/\r?\n/).map((row) => row.trim());
+  const rows = written.filter((row) => row !== '').slice(0, NAMED_MAXIMUM);
   if (rows.length === 0) return again(context, { payments: context.say`Say which payment it is for` });
   const found: { payment: Payment; amount_minor: number | undefined }[] = [];
   for (const row of rows) {
@@ -158,7 +156,7 @@ export async function takeNamed(
     const { id: payment_id, version } = one.payment;
     return { payment_id, version, amount_minor: one.amount_minor, as };
   });
-  const charges = (form.get('charges') ?? '').trim();
+  const charges = typed(context, 'charges');
   const isMore = sumMinor(found.map(amountOf)) > bankLine(line).amount_minor;
   if (isMore && charges === '')
     return again(context, {

@@ -8,8 +8,7 @@ import { addressOfLine, addressOfPayment } from '../../review/pages/panel.ts';
 import { isLineId } from '../kept.ts';
 import { findLine } from '../line-queries.ts';
 import { openLines, placeInList } from '../matching/open-lines.ts';
-import type { StatementContext } from './context.ts';
-import { dayOn, lineAmount, STATE_NAMES, STATEMENTS_PATH } from './statement-lists.ts';
+import { dayOn, lineAmount, STATE_NAMES, STATEMENTS_PATH, type StatementContext } from './statement-page.ts';
 
 /** The next open line below one that was decided, certain and pending ones left out; the list if there is none. */
 export async function goOn(context: StatementContext, lineId: string): Promise<Outcome> {

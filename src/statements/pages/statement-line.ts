@@ -27,12 +27,18 @@ import {
 import { bankLine } from '../matching/line-evidence.ts';
 import { openLines } from '../matching/open-lines.ts';
 import { makeRule } from '../rules.ts';
-import type { StatementContext } from './context.ts';
 import { namingForm } from './line-for.ts';
 import { doneLine, goOn } from './statement-done.ts';
-import { dayOn, levelStamp, lineAmount, STATEMENTS_PATH } from './statement-lists.ts';
-import { outcomeOf } from './statement-outcome.ts';
-import { severalForm } from './statement-parts.ts';
+import { levelStamp } from './statement-lists.ts';
+import { outcomeOf, severalForm } from './statement-outcome.ts';
+import {
+  dayOn,
+  lineAmount,
+  lineForm,
+  linkBack,
+  STATEMENTS_PATH,
+  type StatementContext,
+} from './statement-page.ts';
 import { ruleButton } from './statement-rules.ts';
 
 async function lineNamed({ database, params }: StatementContext): Promise<KeptLine> {
@@ -42,12 +48,12 @@ async function lineNamed({ database, params }: StatementContext): Promise<KeptLi
 }
 
 export async function linePage(context: StatementContext, faults: Faults = {}): Promise<Outcome> {
-  const { address, principal, say } = context;
+  const { principal, say } = context;
   const line = await lineNamed(context);
   const mayDecide = may(principal.role, 'decide');
   const proposals = line.state === 'open' ? await proposalsFor(context, line) : [];
   const mayAct = line.state === 'open' && line.booked === 1 && mayDecide;
-  const content = html`${await doneLine(context)}<p><a class="plain" href="${address(STATEMENTS_PATH)}">${say`Statements`}</a></p>
+  const content = html`${await doneLine(context)}<p>${linkBack(context)}</p>
 <h1 class="total">${lineAmount(context, line)}</h1>
 <div class="line-and-act">
 <div>${await facts(context, line)}</div>
@@ -105,12 +111,13 @@ async function proposed(
   const { say } = context;
   if (line.booked === 0)
     return html`<p>${say`The bank has not booked it yet. There is nothing to do until it does.`}</p>`;
+  const begin = html`<section class="block" aria-labelledby="proposed-heading"><h2 id="proposed-heading">${say`Proposed payments`}</h2>`;
   if (proposals.length === 0)
-    return html`<section class="block" aria-labelledby="proposed-heading"><h2 id="proposed-heading">${say`Proposed payments`}</h2>
+    return html`${begin}
 <p>${say`No payment was found. Name the payment below, or ignore the line.`}</p></section>`;
   const [first, second] = proposals.map(({ level }) => MATCH_LEVELS.indexOf(level));
   const isAlone = second === undefined || first! < second;
-  return html`<section class="block" aria-labelledby="proposed-heading"><h2 id="proposed-heading">${say`Proposed payments`}</h2>
+  return html`${begin}
 ${deciding && severalForm(context, line, proposals)}
 ${proposals.map((proposal, place) => proposalCard(context, line, proposal, deciding && { ...deciding, place, isAlone }))}</section>`;
 }
@@ -178,11 +185,12 @@ const pairFields = ({ payment: { id, version } }: Proposal) =>
 
 /** An approval. Where something is odd, it says why. */
 function approveForm(
-  { address, token, form, say }: StatementContext,
+  context: StatementContext,
   line: KeptLine,
   proposal: Proposal,
   { place, isAlone, faults }: Deciding,
 ): Html {
+  const { form, say } = context;
   const isExact = proposal.button === 'approve';
   const isFirst = place === 0 && proposal.button !== 'match';
   const idPrefix = prefixOf(place);
@@ -198,23 +206,22 @@ function approveForm(
       fault: faults[`${idPrefix}note`],
       attributes: { autofocus: isFirst && isAlone },
     });
-  const action = `${address(`${STATEMENTS_PATH}/lines/${line.id}/approve`)}`;
   const look = lookOf(isFirst, isExact && isAlone);
-  return html`<form class="narrow" method="post" action="${action}" novalidate>${token}${pairFields(proposal)}
+  return html`${lineForm(context, line.id, 'approve', 'narrow')}${pairFields(proposal)}
 ${note}<p class="actions"><button ${look}>${say`Approve the payment`}</button></p></form>`;
 }
 
 /** A match. Of money by hand with the same amount it asks whether the line shows it: equal amounts prove nothing. */
 function matchForm(
-  { address, token, say }: StatementContext,
+  context: StatementContext,
   line: KeptLine,
   proposal: Proposal,
   { text, place, isAlone }: { text: string } & Omit<Deciding, 'faults'>,
 ): Html {
+  const { say } = context;
   const look = lookOf(place === 0, isAlone);
   const isAsked = proposal.button !== 'back' && isUnclear(bankLine(line), proposal.payment);
-  const action = address(`${STATEMENTS_PATH}/lines/${line.id}/accept`);
-  return html`<form method="post" action="${action}">${token}${pairFields(proposal)}
+  return html`${lineForm(context, line.id, 'accept')}${pairFields(proposal)}
 <p class="actions">${
     isAsked
       ? html`<button ${lookOf(place === 0, false)} name="as" value="same">${say`It is the same money`}</button>
@@ -228,19 +235,17 @@ const lookOf = (isFirst: boolean, isAlone: boolean): Html =>
   html`class="${isFirst ? 'primary' : 'secondary'}"${isFirst && isAlone && html` autofocus`}`;
 
 function ignoring(context: StatementContext, line: KeptLine, faults: Faults): Html {
-  const { address, token, form, say } = context;
+  const { form, say } = context;
   return html`<section class="block" aria-labelledby="ignore-heading"><h2 id="ignore-heading">${say`This line is for no payment`}</h2>
-<form class="narrow" method="post" action="${address(`${STATEMENTS_PATH}/lines/${line.id}/ignore`)}" novalidate>${token}${field(
-    {
-      name: 'reason',
-      label: say`Reason`,
-      hint: say`Only administrators read it. ${IGNORE_REASON_MAXIMUM} characters or fewer.`,
-      value: form.get('reason') ?? '',
-      fault: faults.reason,
-      lines: 2,
-      attributes: { 'data-key': 'i' },
-    },
-  )}<p class="actions"><button class="secondary">${say`Ignore the line`}</button>${ruleButton(context, line)}</p></form></section>`;
+${lineForm(context, line.id, 'ignore', 'narrow')}${field({
+  name: 'reason',
+  label: say`Reason`,
+  hint: say`Only administrators read it. ${IGNORE_REASON_MAXIMUM} characters or fewer.`,
+  value: form.get('reason') ?? '',
+  fault: faults.reason,
+  lines: 2,
+  attributes: { 'data-key': 'i' },
+})}<p class="actions"><button class="secondary">${say`Ignore the line`}</button>${ruleButton(context, line)}</p></form></section>`;
 }
 
 const pairOf = ({ params, form }: StatementContext): LinePair => ({

@@ -1,32 +1,29 @@
 // The lists of the lines of statements: the open credits with what is proposed, those in another state, and what a search finds.
 
-import { said } from '../../administrators/pages/parts.ts';
+import { type Faults, said } from '../../administrators/pages/parts.ts';
 import { type Html, html } from '../../lib/html.ts';
 import { phrase } from '../../lib/phrases.ts';
-import { addressOfLine, addressOfPayment } from '../../review/pages/panel.ts';
+import { addressOfPayment } from '../../review/pages/panel.ts';
 import { sumOf } from '../../review/review.ts';
-import { dayInWords } from '../../review/told.ts';
 import { pager, records } from '../../web/markup/table.ts';
-import { exactMinor, isLineId, type KeptLine, type LineState } from '../kept.ts';
+import { isLineId, type KeptLine, type LineState } from '../kept.ts';
 import { findLine, listLines } from '../line-queries.ts';
 import type { Proposal } from '../matching/judge-line.ts';
 import { type BankLine, bankLine } from '../matching/line-evidence.ts';
 import { SEARCHED_MAXIMUM, searchLines } from '../matching/line-search.ts';
 import { certainPairs, OPEN_MAXIMUM, openLines } from '../matching/open-lines.ts';
 import { pastedLines } from '../rule-queries.ts';
-import type { StatementContext } from './context.ts';
+import {
+  dayColumn,
+  lineAmount,
+  STATE_NAMES,
+  STATEMENTS_PATH,
+  type StatementContext,
+  saidOrDash,
+} from './statement-page.ts';
+import { tickedForm, tickOf } from './statement-several.ts';
 
-export const STATEMENTS_PATH = '/statements';
 const SHOWN = 50;
-
-export const STATE_NAMES: Record<LineState, string> = {
-  open: phrase('To look at'),
-  matched: phrase('Matched'),
-  ignored: phrase('Ignored'),
-  split: phrase('Matched in parts'),
-  replaced: phrase('Replaced by other lines'),
-  undone: phrase('Import undone'),
-};
 
 const LEVEL_NAMES: Record<Proposal['level'], string> = {
   certain: phrase('Exact'),
@@ -38,44 +35,32 @@ const LEVEL_LOOKS = { certain: 'approved', likely: 'requires_review', possible: 
 export const levelStamp = ({ say }: StatementContext, { level }: Pick<Proposal, 'level'>): Html =>
   html`<span class="stamp ${LEVEL_LOOKS[level]}">${say.of(LEVEL_NAMES[level])}</span>`;
 
-/** A line's day in words; the bank may name none. */
-export function dayOn({ say }: StatementContext, { day }: Pick<KeptLine, 'day'>): Html {
-  if (day === '') return html`<span>${say`No day`}</span>`;
-  return html`<time class="day" datetime="${day}">${dayInWords(day, say)}</time>`;
-}
+/** What lines come to, in each of their currencies. */
+export const sumsOf = ({ money }: StatementContext, lines: readonly BankLine[]): string =>
+  [...Map.groupBy(lines, ({ currency }) => currency)]
+    .map(([currency, some]) => money(sumOf(some), currency))
+    .join(', ');
 
-/** A line's amount, a debit with a minus sign. */
-export function lineAmount(
-  { money }: StatementContext,
-  line: Parameters<typeof exactMinor>[0] & Pick<KeptLine, 'currency' | 'direction'>,
-): Html {
-  return html`<bdi>${line.direction === 'debit' && '−'}${money(exactMinor(line), line.currency)}</bdi>`;
-}
-
-/** For those who may decide: the box that takes a line, and the form around the list. */
-interface Ticks {
-  box(line: BankLine): Html | false;
-  form(list: Html): Html;
-}
-
-export async function openList(context: StatementContext, ticks: Ticks | undefined): Promise<Html> {
-  const { database, address, query, money, say } = context;
+/** The open lines. Those who may decide (`ticks`) can tick them; `faults` are of what they did with those. */
+export async function openList(context: StatementContext, ticks: boolean, faults: Faults): Promise<Html> {
+  const { database, address, query, say } = context;
   const all = await openLines(database, context);
   if (all.length === 0) return html`<p class="muted">${say`There are no lines to look at.`}</p>`;
   const certain = certainPairs(all);
   const from = Math.max(0, all.findIndex(({ line }) => line.id === query.get('after')) + 1);
   const shown = all.slice(from, from + SHOWN);
-  const sums = [...Map.groupBy(certain, ({ line }) => line.currency)].map(([currency, pairs]) =>
-    money(sumOf(pairs.map(({ line }) => line)), currency),
+  const sums = sumsOf(
+    context,
+    certain.map(({ line }) => line),
   );
   const table = await openTable(context, ticks, shown);
   return html`${
     ticks &&
     certain.length > 0 &&
     html`<p class="actions"><a class="primary" href="${address(`${STATEMENTS_PATH}/certain`)}" data-key="a">${say`Approve all exact matches`}</a>
-<span>${say`${certain.length} of ${all.length}`}, <bdi>${sums.join(', ')}</bdi></span></p>`
+<span>${say`${certain.length} of ${all.length}`}, <bdi>${sums}</bdi></span></p>`
   }
-${ticks ? ticks.form(table) : table}
+${ticks ? tickedForm(context, table, faults) : table}
 ${
   all.filter(({ line }) => line.direction === 'credit').length >= OPEN_MAXIMUM &&
   html`<p class="muted">${say`The newest ${OPEN_MAXIMUM} are shown. Older ones follow when these are done.`}</p>`
@@ -87,16 +72,13 @@ ${pager(
 )}`;
 }
 
-/** The table of open lines. Those who may decide can tick them. */
-async function openTable(
-  context: StatementContext,
-  ticks: Ticks | undefined,
-  shown: readonly Row[],
-): Promise<Html> {
+async function openTable(context: StatementContext, ticks: boolean, shown: readonly Row[]): Promise<Html> {
   const { say } = context;
   return records<Row>(
     [
-      ...(ticks ? [[say`Select`, ({ line }: Row) => ticks.box(line) || '–'] as const] : []),
+      ...(ticks
+        ? [[say`Select`, ({ line }: Row) => (line.booked === 1 ? tickOf(context, line) : '–')] as const]
+        : []),
       ...lineColumns(context, await pastedLines(context.database, idsOf(shown))),
       [
         say`Proposed`,
@@ -134,11 +116,7 @@ const idsOf = (rows: readonly Row[]) => rows.map(({ line }) => line.id);
 function lineColumns(context: StatementContext, pasted: ReadonlyMap<string, string>) {
   const { say } = context;
   return [
-    [
-      say`Day`,
-      ({ line }: Row) =>
-        html`<a class="plain" href="${addressOfLine(context, line.id)}" data-key-row>${dayOn(context, line)}</a>`,
-    ],
+    dayColumn(context),
     [
       say`Amount`,
       ({ line }: Row) =>
@@ -148,9 +126,7 @@ function lineColumns(context: StatementContext, pasted: ReadonlyMap<string, stri
     [
       say`From or to`,
       ({ line: { id, counterparty } }: Row) =>
-        html`${counterparty.name ? said(counterparty.name) : '–'}${
-          pasted.has(id) && html`<div class="muted">${pasted.get(id)}</div>`
-        }`,
+        html`${saidOrDash(counterparty.name)}${pasted.has(id) && html`<div class="muted">${pasted.get(id)}</div>`}`,
     ],
     [
       say`Text`,

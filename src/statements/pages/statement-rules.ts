@@ -8,8 +8,7 @@ import { records } from '../../web/markup/table.ts';
 import { type KeptLine, type KeptRule, saidOn } from '../kept.ts';
 import { activeRules } from '../rule-queries.ts';
 import { endRule, knownBy } from '../rules.ts';
-import type { StatementContext } from './context.ts';
-import { STATEMENTS_PATH } from './statement-lists.ts';
+import { pageBelow, STATEMENTS_PATH, type StatementContext, saidOrDash } from './statement-page.ts';
 
 export const RULES_PATH = `${STATEMENTS_PATH}/rules`;
 
@@ -31,16 +30,14 @@ export async function rulesPage(context: StatementContext): Promise<Outcome> {
   const button = ({ id, name, other_account }: KeptRule) =>
     html`<form method="post" action="${address(`${RULES_PATH}/${id}/end`)}">${token}
 <button class="secondary" aria-label="${say`End the rule for ${name || other_account}`}">${say`End`}</button></form>`;
-  const content = html`<p><a class="plain" href="${address(STATEMENTS_PATH)}">${say`Statements`}</a></p>
-<h1>${say`Rules`}</h1>
-<p class="muted">${say`Lines of these names and accounts are ignored when they come in, unless they carry the reference of a payment. A rule is made on the page of a line. What it ignored stays ignored when it ends.`}</p>
+  const body = html`<p class="muted">${say`Lines of these names and accounts are ignored when they come in, unless they carry the reference of a payment. A rule is made on the page of a line. What it ignored stays ignored when it ends.`}</p>
 ${
   rules.length === 0
     ? emptyState('bank', say`There are no rules.`)
     : records<KeptRule>(
         [
           [say`Money`, ({ direction }) => (direction === 'credit' ? say`From` : say`Paid to`)],
-          [say`Name`, ({ name }) => (name === '' ? '–' : said(name))],
+          [say`Name`, ({ name }) => saidOrDash(name)],
           [say`Account`, ({ other_account }) => (other_account === '' ? '–' : accountNumber(other_account))],
           [say`Reason`, ({ reason }) => said(reason)],
           ...(may(principal.role, 'decide') ? [['', button] as const] : []),
@@ -48,7 +45,7 @@ ${
         rules,
       )
 }`;
-  return { title: say`Rules`, content, place: STATEMENTS_PATH };
+  return pageBelow(context, say`Rules`, body);
 }
 
 export async function takeRuleEnd({

@@ -11,9 +11,8 @@ import { isLineId } from '../kept.ts';
 import { findLine } from '../line-queries.ts';
 import { acceptLine, ignoreLine, ignoreReasonFault } from '../matching/line-acts.ts';
 import type { BankLine } from '../matching/line-evidence.ts';
-import type { StatementContext } from './context.ts';
 import { findPaymentNamed } from './line-for.ts';
-import { STATEMENTS_PATH } from './statement-lists.ts';
+import { STATEMENTS_PATH, type StatementContext, typed } from './statement-page.ts';
 
 /** Lines of one form. */
 const AT_ONCE = 200;
@@ -38,14 +37,14 @@ export function tickOf(context: StatementContext, line: BankLine): Html {
 /** The list of lines as a form, with what can be done with those that are ticked. */
 export function tickedForm(context: StatementContext, list: Html, faults: Faults = {}): Html {
   const { address, token, say } = context;
-  const typed = (name: string) => (hasFaults(faults) && context.form.get(name)) || '';
+  const again = (name: string) => (hasFaults(faults) && context.form.get(name)) || '';
   return html`<form method="post" action="${address(SEVERAL_PATH)}#errors" novalidate>${token}
 ${list}
 <section class="block narrow" aria-labelledby="several-heading"><h2 id="several-heading">${say`The ticked lines`}</h2>
 ${field({
   name: 'reason',
   label: say`They are for no payment: the reason`,
-  value: typed('reason'),
+  value: again('reason'),
   fault: faults.reason,
   attributes: { 'data-key': 'i' },
 })}<p class="actions"><button class="secondary" name="act" value="ignore">${say`Ignore the ticked lines`}</button></p>
@@ -53,7 +52,7 @@ ${field({
   name: 'payment',
   label: say`Together they are the money of one payment`,
   hint: say`Order number, payment number, transfer reference, email address or customer.`,
-  value: typed('payment'),
+  value: again('payment'),
   fault: faults.payment,
 })}<p class="actions"><button class="secondary" name="act" value="together">${say`Match the ticked lines with it`}</button></p>
 </section></form>`;
@@ -77,8 +76,8 @@ export async function takeSeveral(
 
 /** Ignores lines in one commit. Those that are not open any more are left. Returns a sentence for a reason that will not do. */
 async function ignored(context: StatementContext, ids: readonly string[]): Promise<Html | string> {
-  const { database, journal, principal, form, say } = context;
-  const reason = (form.get('reason') ?? '').trim();
+  const { database, journal, principal, say } = context;
+  const reason = typed(context, 'reason');
   const fault = ignoreReasonFault(reason);
   if (fault) return fault;
   const left = await journal.commit(async (transaction) => {
@@ -96,8 +95,8 @@ async function ignored(context: StatementContext, ids: readonly string[]): Promi
 
 /** Matches lines with one payment in one commit: all of them, or none. Returns a sentence for a payment that is not found. */
 async function together(context: StatementContext, ids: readonly string[]): Promise<Html | string> {
-  const { database, journal, principal, form, say } = context;
-  const text = (form.get('payment') ?? '').trim();
+  const { database, journal, principal, say } = context;
+  const text = typed(context, 'payment');
   if (text === '') return context.say`Say which payment they are for`;
   const named = await findPaymentNamed(context, text);
   if (typeof named === 'string') return named;

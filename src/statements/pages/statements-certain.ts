@@ -5,29 +5,36 @@ import type { Outcome } from '../../administrators/pages/route.ts';
 import { type Html, html } from '../../lib/html.ts';
 import type { Payment } from '../../payments/payment.ts';
 import { addressOfLine, addressOfPayment } from '../../review/pages/panel.ts';
-import { needsSecond, sumOf } from '../../review/review.ts';
+import { needsSecond } from '../../review/review.ts';
 import { dayInWords } from '../../review/told.ts';
 import { records } from '../../web/markup/table.ts';
 import { isLineId } from '../kept.ts';
 import { approveCertain, type LeftLine } from '../matching/certain-acts.ts';
 import type { LinePair } from '../matching/line-acts.ts';
 import { type CertainPair, certainPairs, openLines } from '../matching/open-lines.ts';
-import type { StatementContext } from './context.ts';
-import { dayOn, lineAmount, STATEMENTS_PATH } from './statement-lists.ts';
+import { sumsOf } from './statement-lists.ts';
+import {
+  amountColumn,
+  dayColumn,
+  linkBack,
+  STATEMENTS_PATH,
+  type StatementContext,
+  saidOrDash,
+} from './statement-page.ts';
 
 /** Pairs that one press approves: their fields fit into a form. */
 const AT_ONCE = 200;
 
-export async function certainPage(context: StatementContext): Promise<Outcome> {
-  return asking(context);
-}
-
-async function asking(context: StatementContext, told?: Html): Promise<Outcome> {
+export async function certainPage(context: StatementContext, told?: Html): Promise<Outcome> {
   const { database, address, token, say } = context;
   const all = certainPairs(await openLines(database, context));
   const shown = all.slice(0, AT_ONCE);
+  const sums = sumsOf(
+    context,
+    shown.map(({ line }) => line),
+  );
   const button = say.count(shown.length, 'Approve this payment', 'Approve these {n} payments');
-  const content = html`<p><a class="plain" href="${address(STATEMENTS_PATH)}">${say`Statements`}</a></p>
+  const content = html`<p>${linkBack(context)}</p>
 ${told}<h1>${say`Approve all exact matches`}</h1>
 ${
   shown.length === 0
@@ -37,17 +44,10 @@ ${
 <form method="post" action="${address(`${STATEMENTS_PATH}/certain`)}">${token}
 ${table(context, shown)}
 <p class="actions"><button class="primary" autofocus>${button}</button>
-<span><bdi>${sumsOf(context, shown)}</bdi></span></p></form>
+<span><bdi>${sums}</bdi></span></p></form>
 ${all.length > shown.length && html`<p class="muted">${say`${all.length - shown.length} more come after these.`}</p>`}`
 }`;
   return { title: say`Approve all exact matches`, content, place: STATEMENTS_PATH };
-}
-
-function sumsOf({ money }: StatementContext, pairs: readonly CertainPair[]): string {
-  const currencies = Map.groupBy(pairs, ({ line }) => line.currency);
-  return [...currencies]
-    .map(([currency, some]) => money(sumOf(some.map(({ line }) => line)), currency))
-    .join(', ');
 }
 
 function table(context: StatementContext, pairs: readonly CertainPair[]): Html {
@@ -67,13 +67,9 @@ function table(context: StatementContext, pairs: readonly CertainPair[]): Html {
           return html`<input type="checkbox" name="${line.id}" value="${pair}" checked aria-label="${label}">`;
         },
       ],
-      [
-        say`Day`,
-        ({ line }) =>
-          html`<a class="plain" href="${addressOfLine(context, line.id)}" data-key-row>${dayOn(context, line)}</a>`,
-      ],
-      [say`Amount`, ({ line }) => lineAmount(context, line), 'number'],
-      [say`From`, ({ line }) => (line.counterparty.name ? said(line.counterparty.name) : '–')],
+      dayColumn(context),
+      amountColumn(context),
+      [say`From`, ({ line }) => saidOrDash(line.counterparty.name)],
       [
         say`Payment`,
         ({ payment }) =>
@@ -105,7 +101,7 @@ export async function takeCertain(context: StatementContext): Promise<Outcome> {
     left.length > 0 && say`Left out: ${left.length}.`,
   ];
   const told = notice(html`<p>${counts.filter(Boolean).join(' ')}</p>`);
-  return asking(context, html`${told}${left.length > 0 && leftTable(context, left)}`);
+  return certainPage(context, html`${told}${left.length > 0 && leftTable(context, left)}`);
 }
 
 function leftTable(context: StatementContext, left: readonly LeftLine[]): Html {

@@ -1,23 +1,44 @@
-// Importing bank statements by a form: several files at once, and what came of each.
+// Importing bank statements by a form: several files at once, what came of each, how far a long import is, and undoing one.
 
-import { type Faults, hasFaults, literal, notice } from '../../administrators/pages/parts.ts';
+import type { StatementFault } from '#bank-statements';
+import { type Faults, literal, notice } from '../../administrators/pages/parts.ts';
 import type { Outcome } from '../../administrators/pages/route.ts';
 import { requireStanding } from '../../administrators/standing.ts';
-import { attributes, type Html, html } from '../../lib/html.ts';
+import { OperationalError } from '../../lib/errors.ts';
+import { attributes, type Html, hidden, html } from '../../lib/html.ts';
+import { isTimeOrderedId } from '../../lib/ids.ts';
 import { accountNumber } from '../../review/pages/panel.ts';
+import { daysInWords } from '../../review/told.ts';
 import { prefersAsync } from '../../web/headers.ts';
+import { records } from '../../web/markup/table.ts';
 import { FilesForm } from '../../web/pages/form.ts';
 import { type Imported, importedText } from '../import.ts';
 import { doubtsOf, type FileFault } from '../import-file.ts';
-import { endedAtOnce, importWhatWasRead, ToldImport } from '../import-status.ts';
+import {
+  endedAtOnce,
+  IMPORT_ID_PREFIX,
+  type ImportStatus,
+  importStatus,
+  importWhatWasRead,
+  ToldImport,
+} from '../import-status.ts';
+import type { KeptStatement } from '../kept.ts';
+import { listStatements, statementsDecided } from '../line-queries.ts';
 import { readBeside } from '../read-beside.ts';
 import { readingOptions } from '../remembered.ts';
-import { undoImport } from '../undo.ts';
-import type { StatementContext } from './context.ts';
+import { isUndone, undoImport } from '../undo.ts';
 import { lookedAt, mustBeLookedAt, packed, type Upload } from './csv-form.ts';
 import { type CsvPreview, previewFaults, previewFields } from './csv-preview.ts';
-import { STATEMENTS_PATH } from './statement-lists.ts';
-import { recentImports } from './statements-undo.ts';
+import {
+  faultItems,
+  linkToLines,
+  pageBelow,
+  STATEMENTS_PATH,
+  type StatementContext,
+  warning,
+} from './statement-page.ts';
+
+export const IMPORT_PATH = `${STATEMENTS_PATH}/import`;
 
 /** What came of one file. `imported` is undefined if nothing was imported because of its faults. */
 interface FileOutcome {
@@ -50,14 +71,12 @@ export async function importPage(
     previews.length > 0
       ? previewFields(context, previews, faults)
       : filesField(context, outcomes.length === 0, fault);
-  const content = html`<p><a class="plain" href="${address(STATEMENTS_PATH)}">${say`Statements`}</a></p>
-<h1>${say`Import statements`}</h1>
-${done}${outcomes.map((one) => outcomeShown(context, one))}
-${isImported && html`<p><a class="primary" href="${address(STATEMENTS_PATH)}" autofocus>${say`See the lines`}</a></p>`}
+  const body = html`${done}${outcomes.map((one) => outcomeShown(context, one))}
+${isImported && linkToLines(context)}
 <form${attributes({
     class: previews.length === 0 && 'narrow',
     method: 'post',
-    action: `${address(`${STATEMENTS_PATH}/import`)}#errors`,
+    action: `${address(IMPORT_PATH)}#errors`,
     enctype: 'multipart/form-data',
     novalidate: true,
   })}>${token}
@@ -69,12 +88,7 @@ ${fields}<div class="radio"><input type="checkbox" id="despite" name="despite" v
   }</p></form>
 <p class="muted">${say`You can import a file twice: nothing is added twice.`}</p>
 ${previews.length === 0 && (await recentImports(context))}`;
-  return {
-    title: say`Import statements`,
-    content,
-    place: STATEMENTS_PATH,
-    ...(hasFaults(faults) && { faults }),
-  };
+  return pageBelow(context, say`Import statements`, body, faults);
 }
 
 function filesField({ say }: StatementContext, isFirst: boolean, fault: string | undefined): Html {
@@ -88,40 +102,19 @@ multiple${described}${isFirst && html` autofocus`}></div>
 
 function outcomeShown(context: StatementContext, { file, imported, faults, notes }: FileOutcome): Html {
   const { say } = context;
-  const shown = faults.slice(0, FAULTS_SHOWN);
-  const wrong =
-    faults.length > 0 &&
-    html`${faultItems(context, shown)}
-${faults.length > shown.length && html`<p>${say`${faults.length - shown.length} more.`}</p>`}`;
-  if (!imported?.length)
-    return notice(
-      html`<p><strong>${say.html`${literal(file)} was not imported.`}</strong></p>${wrong}`,
-      'warn',
-    );
+  const some = (of: readonly FileFault[], heading?: string) =>
+    of.length > 0 && html`${heading && html`<p>${heading}</p>`}${faultItems(context, of, FAULTS_SHOWN)}`;
+  const wrong = some(faults);
+  if (!imported?.length) return warning(say.html`${literal(file)} was not imported.`, wrong);
   const lines = imported.map(
     (one) => html`<p>${accountNumber(one.account)}: ${importedText(one, context.say)}.</p>`,
   );
-  const [warnings, others] = [true, undefined].map((one) => notes.filter(({ warning }) => warning === one));
-  const told = html`${notesShown(context, say`Please check:`, warnings!)}${notesShown(context, say`Good to know:`, others!)}`;
+  const warnings = notes.filter((one) => one.warning);
+  const others = notes.filter((one) => !one.warning);
   return notice(
-    html`<p><strong>${literal(file)}</strong></p>${lines}${wrong}${told}`,
+    html`<p><strong>${literal(file)}</strong></p>${lines}${wrong}${some(warnings, say`Please check:`)}${some(others, say`Good to know:`)}`,
     doubtsOf({ faults, notes }).length > 0 ? 'warn' : 'status',
   );
-}
-
-const faultItems = ({ say }: StatementContext, faults: readonly FileFault[]): Html =>
-  html`<ul>${faults.map(
-    ({ line, text }) =>
-      html`<li>${line > 0 && `${say`Line ${line}:`} `}<span lang="en">${text}</span></li>\n`,
-  )}</ul>`;
-
-function notesShown(context: StatementContext, heading: string, notes: readonly FileFault[]): Html | false {
-  const { say } = context;
-  if (notes.length === 0) return false;
-  const shown = notes.slice(0, FAULTS_SHOWN);
-  const more = notes.length - shown.length;
-  return html`<p>${heading}</p>${faultItems(context, shown)}
-${more > 0 && html`<p>${say`${more} more.`}</p>`}`;
 }
 
 export async function takeFiles(context: StatementContext): Promise<Outcome> {
@@ -139,7 +132,7 @@ export async function takeFiles(context: StatementContext): Promise<Outcome> {
   ended.catch((error: unknown) => request.log.warn({ err: error }, 'an import ended with an error'));
   const id = await told.tell(clock.now());
   database.refresh();
-  return { to: address(`${STATEMENTS_PATH}/import/${id}`) };
+  return { to: address(`${IMPORT_PATH}/${id}`) };
 }
 
 /** Imports the files one after the other. A CSV file that is to be looked at is not imported. */
@@ -214,4 +207,89 @@ export async function takeUndo(context: StatementContext): Promise<Outcome> {
     'The import is undone: {n} lines no longer count.',
   );
   return importPage(context, { done: notice(html`<p>${done}</p>`, 'status') });
+}
+
+/** Seconds until the page asks again. */
+const AGAIN_S = 3;
+
+/** Throws `not_found` for an import that is none. */
+export async function importingPage(context: StatementContext): Promise<Outcome> {
+  const { database, params, now, say, address } = context;
+  const id = params.import_id!;
+  database.refresh();
+  const status = isTimeOrderedId(IMPORT_ID_PREFIX, id) ? await importStatus(database, id, now) : undefined;
+  if (!status) throw new OperationalError('not_found', 'There is no such import.');
+  const isRunning = status.state === 'running';
+  return {
+    title: say`Import statements`,
+    content: html`<p><a class="plain" href="${address(IMPORT_PATH)}">${say`Import statements`}</a></p>
+<h1>${isRunning ? say`The import goes on` : say`Import statements`}</h1>
+${isRunning ? running(context, status) : ended(context, status)}`,
+    place: STATEMENTS_PATH,
+    ...(isRunning && { headers: { refresh: String(AGAIN_S) } }),
+  };
+}
+
+function running({ say, address }: StatementContext, { id, lines, lines_done }: ImportStatus): Html {
+  const link = html`<p><a class="secondary" href="${address(`${IMPORT_PATH}/${id}`)}">${say`Look again`}</a></p>`;
+  const far =
+    lines === null
+      ? html`<progress aria-labelledby="far"></progress><p id="far">${say`The file is read.`}</p>`
+      : html`<progress aria-labelledby="far" max="${lines}" value="${lines_done}"></progress>
+<p id="far">${say`${lines_done.toLocaleString(say.tag)} of ${lines.toLocaleString(say.tag)} lines are in.`}</p>`;
+  return html`<section class="block" role="status">${far}</section>
+<p class="muted">${say`This page looks again every ${AGAIN_S} seconds. You can leave it: the import goes on, and its lines are shown once all of them are in.`}</p>${link}`;
+}
+
+function ended(context: StatementContext, status: ImportStatus): Html {
+  const { say } = context;
+  const { state, added, booked, known, faults } = status;
+  const wrong = faults.length > 0 && faultItems(context, faults, FAULTS_SHOWN);
+  if (state === 'done') {
+    const told = html`<p>${say`${added} new lines, ${booked} booked by now, ${known} known before.`}</p>${wrong}`;
+    return html`${notice(told, wrong ? 'warn' : 'status')}${linkToLines(context)}`;
+  }
+  const text = {
+    refused: say`Nothing was imported.`,
+    failed: say`The import failed, and nothing of it is seen. Import the file again: it goes on where it ended.`,
+    stopped: say`The import stopped with its server, and nothing of it is seen. Import the file again: it goes on where it ended.`,
+    running: '',
+  }[state];
+  return warning(text, wrong);
+}
+
+export const UNDO_PATH = `${STATEMENTS_PATH}/undo`;
+/** Imports that are shown, and of each the faults and warnings. */
+const [IMPORTS_SHOWN, DOUBTS_SHOWN] = [8, 2];
+
+const doubtsIn = (faults: KeptStatement['faults']): string[] =>
+  (JSON.parse(faults ?? '[]') as StatementFault[]).slice(0, DOUBTS_SHOWN).map(({ text }) => text);
+
+/** The newest imports; nothing if there are none. */
+async function recentImports({ database, address, token, say }: StatementContext): Promise<Html | false> {
+  const found = await listStatements(database, undefined, undefined, IMPORTS_SHOWN);
+  if (found.length === 0) return false;
+  const decided = await statementsDecided(
+    database,
+    found.map(({ id }) => id),
+  );
+  const button = ({ id, file }: KeptStatement) =>
+    html`<form method="post" action="${address(UNDO_PATH)}">${token}${hidden({ statement: id })}
+<button class="secondary" aria-label="${say`Undo the import of ${file}`}">${say`Undo`}</button></form>`;
+  return html`<section class="block" aria-labelledby="recent-heading"><h2 id="recent-heading">${say`Newest imports`}</h2>
+<p class="muted">${say`You can undo an import as long as none of its lines was matched or ignored. Its file can be imported again.`}</p>
+${records<KeptStatement>(
+  [
+    [
+      say`File`,
+      ({ file, faults }) =>
+        html`${literal(file)}${doubtsIn(faults).map((text) => html`<div class="muted" lang="en">${text}</div>`)}`,
+    ],
+    [say`Account`, ({ account }) => accountNumber(account)],
+    [say`Days`, ({ first_day, last_day }) => daysInWords(first_day, last_day, say) || '–'],
+    [say`Lines`, ({ lines }) => String(lines), 'number'],
+    [say`Undo`, (one) => (isUndone(one) ? say`Undone` : decided.has(one.id) ? '–' : button(one))],
+  ],
+  found,
+)}</section>`;
 }

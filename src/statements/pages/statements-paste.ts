@@ -21,9 +21,17 @@ import { importedText } from '../import.ts';
 import { importFile } from '../import-file.ts';
 import { type PastedRow, readPasted } from '../pasted.ts';
 import { ownAccount } from '../remembered.ts';
-import type { StatementContext } from './context.ts';
 import { wordsOf } from './csv-form.ts';
-import { dayOn, lineAmount, STATEMENTS_PATH } from './statement-lists.ts';
+import {
+  dayOn,
+  lineAmount,
+  linkToLines,
+  pageBelow,
+  STATEMENTS_PATH,
+  type StatementContext,
+  saidOrDash,
+  typed,
+} from './statement-page.ts';
 
 export const PASTE_PATH = `${STATEMENTS_PATH}/paste`;
 /** Rows of one list. */
@@ -49,8 +57,6 @@ function accountsOf({ offer }: StatementContext) {
   return new Map(named.map((one) => [`${one.own}_${one.currency}`.replaceAll(/\s/g, '_'), one]));
 }
 
-const typed = ({ form }: StatementContext, name: string) => form.get(name)?.trim() ?? '';
-
 interface Shown {
   faults?: Faults;
   list?: ReadList;
@@ -63,20 +69,11 @@ export function pastePage(context: StatementContext, { faults = {}, list, told }
   const accounts = accountsOf(context);
   const account = typed(context, 'account') || (accounts.size === 1 ? [...accounts.keys()][0] : undefined);
   const options = [...accounts].map(([value, { label }]) => [value, label] as const);
-  const marks = (name: 'dates' | 'decimal', label: string) =>
-    filterChoice(
-      say,
-      name,
-      label,
-      wordsOf(say, CSV_CHOICES[name]),
-      typed(context, name) || undefined,
-      undefined,
-      name,
-      say`Recognise it`,
-    );
-  const content = html`<p><a class="plain" href="${address(STATEMENTS_PATH)}">${say`Statements`}</a></p>
-<h1>${say`Paste a list`}</h1>
-${told}<form method="post" action="${address(PASTE_PATH)}#errors" enctype="multipart/form-data" novalidate>${token}
+  const marks = (name: 'dates' | 'decimal', label: string) => {
+    const [words, chosen] = [wordsOf(say, CSV_CHOICES[name]), typed(context, name) || undefined];
+    return filterChoice(say, name, label, words, chosen, undefined, name, say`Recognise it`);
+  };
+  const body = html`${told}<form method="post" action="${address(PASTE_PATH)}#errors" enctype="multipart/form-data" novalidate>${token}
 ${list && readRows(context, list)}
 ${choice({ name: 'account', legend: say`Account`, options, chosen: account, fault: faults.account })}${
   list &&
@@ -96,7 +93,7 @@ ${field({
       : html`<button class="primary" name="act" value="read">${say`Read the list`}</button>`
   }</p></form>
 <p class="muted">${say`You can paste a list twice: nothing is added twice. When a bank statement later shows the same money, it takes the place of the list.`}</p>`;
-  return { title: say`Paste a list`, content, place: STATEMENTS_PATH, ...(hasFaults(faults) && { faults }) };
+  return pageBelow(context, say`Paste a list`, body, faults);
 }
 
 /** What the rows are read as, each that is not understood, and the button that keeps the lines. */
@@ -125,8 +122,8 @@ ${say`Correct them below: these rows are left out.`}</p>
           ({ line }) => lineAmount(context, { ...line!, amount_minor: line!.amountMinor }),
           'number',
         ],
-        [say`From`, ({ line }) => (line!.counterparty.name ? said(line!.counterparty.name) : '–')],
-        [say`Text`, ({ line }) => said(line!.text || line!.counterparty.account || '–')],
+        [say`From`, ({ line }) => saidOrDash(line!.counterparty.name)],
+        [say`Text`, ({ line }) => saidOrDash(line!.text || line!.counterparty.account)],
         [
           say`Then`,
           ({ line }) => html`<span>${known.has(line!.fingerprint) ? say`Known already` : say`New`}</span>`,
@@ -179,7 +176,6 @@ export async function takeList(context: StatementContext): Promise<Outcome> {
   for (const line of statement.lines)
     if (again !== undefined && known.has(line.fingerprint)) line.fingerprint += `~${again}`;
   const [imported] = (await importFile(journal, checked, act, { ...options, dryRun: false }))!;
-  const link = html`<a class="primary" href="${context.address(STATEMENTS_PATH)}" autofocus>${say`See the lines`}</a>`;
   const done = notice(html`<p>${literal(own)}: ${importedText(imported!, say)}.</p>`);
-  return pastePage(context, { told: html`${done}<p>${link}</p>` });
+  return pastePage(context, { told: html`${done}${linkToLines(context)}` });
 }

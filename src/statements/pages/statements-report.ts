@@ -1,29 +1,51 @@
-// The report of an account over some days: a page to print, and the same as a file.
-
+// The report of an account over some days, as a page to print and as a file; and lines as a file, told in the history before the first byte.
+import type { Readable } from 'node:stream';
 import { askedOf, dayFields, filterBar, filterChoice } from '../../administrators/pages/filters.ts';
-import { type Faults, literal, notice, rows, said } from '../../administrators/pages/parts.ts';
+import { type Faults, hasFaults, literal, notice, rows, said } from '../../administrators/pages/parts.ts';
 import type { Outcome } from '../../administrators/pages/route.ts';
 import { OperationalError } from '../../lib/errors.ts';
 import { type Html, html } from '../../lib/html.ts';
 import { phrase } from '../../lib/phrases.ts';
-import { dayBounds } from '../../lib/time.ts';
-import { accountNumber, accountText, addressOfLine, addressOfPayment } from '../../review/pages/panel.ts';
+import { dateIn, dayBounds } from '../../lib/time.ts';
+import { accountNumber, accountText, addressOfPayment } from '../../review/pages/panel.ts';
 import { dayInWords } from '../../review/told.ts';
 import { records } from '../../web/markup/table.ts';
-import { EXPORT_TYPES, type ExportFormat } from '../../web/row-writer.ts';
+import {
+  EXPORT_TYPES,
+  type ExportFormat,
+  SEPARATOR_NAMES,
+  type Separator,
+  separatorOf,
+} from '../../web/row-writer.ts';
 import type { Money } from '../balance-queries.ts';
 import { lineSums } from '../line-queries.ts';
+import { linesStream } from '../matching/lines-export.ts';
 import { type ReportLine, reportLines, reportStream } from '../matching/period-report.ts';
 import { type BookedDay, balanceSentence, type Period, periodOf } from '../period.ts';
-import type { StatementContext } from './context.ts';
-import { dayOn, lineAmount, STATE_NAMES, STATEMENTS_PATH } from './statement-lists.ts';
-import { nameOfExport, recordedExport, separatorChoice } from './statements-export.ts';
+import {
+  amountColumn,
+  dayColumn,
+  dayOn,
+  linkBack,
+  pageBelow,
+  STATE_NAMES,
+  STATEMENTS_PATH,
+  type StatementContext,
+  saidOrDash,
+  signedMoney,
+} from './statement-page.ts';
 
 export const REPORT_PATH = `${STATEMENTS_PATH}/report`;
 const TEXT_MAXIMUM = 100;
+const ASKED = ['account', 'from', 'to'] as const;
 /** Lines on the page; a file has them all. */
 const LINES_SHOWN = 1000;
 const TITLE = phrase('Report of an account');
+const SEPARATOR_LABELS: Record<Separator, string> = {
+  comma: phrase('Commas'),
+  semicolon: phrase('Semicolons'),
+  tab: phrase('Tabs'),
+};
 
 /** An account in one currency as an address names it: `DE75512108001245126199 EUR`. */
 export const accountName = ({ account, currency }: Money): string => `${account} ${currency}`;
@@ -42,15 +64,15 @@ async function accountsOf({
 }
 
 export async function reportPage(context: StatementContext): Promise<Outcome> {
-  const { address, database, query, say } = context;
+  const { database, query, say } = context;
   const accounts = await accountsOf(context);
-  const asked = askedOf(query, ['account', 'from', 'to'], TEXT_MAXIMUM);
+  const asked = askedOf(query, ASKED, TEXT_MAXIMUM);
   const chosen = asked.account ?? accounts.keys().next().value;
   const money = chosen === undefined ? undefined : accounts.get(chosen);
   const month = money && money.last_day !== '' ? money.last_day.slice(0, 8) : undefined;
   const { from = month && `${month}01`, to = money?.last_day } = asked;
   const faults = faultsOf(context, { from, to });
-  const isAsked = money !== undefined && from && to && Object.keys(faults).length === 0;
+  const isAsked = money !== undefined && from && to && !hasFaults(faults);
   const fields = html`${filterChoice(
     say,
     'account',
@@ -61,7 +83,7 @@ export async function reportPage(context: StatementContext): Promise<Outcome> {
     'account',
     null,
   )}${dayFields({ ...(from && { from }), ...(to && { to }) }, faults, say)}`;
-  const content = html`<p class="screen"><a class="plain" href="${address(STATEMENTS_PATH)}">${say`Statements`}</a></p>
+  const content = html`<p class="screen">${linkBack(context)}</p>
 <h1>${say.of(TITLE)}</h1>
 <div class="screen">${filterBar(context, REPORT_PATH, {}, { fields, button: say`Show` })}</div>
 ${
@@ -69,8 +91,7 @@ ${
     ? await report(context, await periodOf(database, money, from, to))
     : html`<p>${chosen === undefined ? say`No statement has been imported yet.` : say`Choose an account and two days.`}</p>`
 }`;
-  const status = Object.keys(faults).length > 0 ? 422 : 200;
-  return { status, title: say.of(TITLE), content, place: STATEMENTS_PATH };
+  return { status: hasFaults(faults) ? 422 : 200, title: say.of(TITLE), content, place: STATEMENTS_PATH };
 }
 
 function faultsOf(
@@ -129,26 +150,20 @@ function sumsIn(days: readonly BookedDay[], [, direction, state]: (typeof STATES
   };
 }
 
-/** An amount with its sign; a dash for one that is unknown. */
-function signed({ money }: StatementContext, minor: number | undefined, currency: string): Html {
-  if (minor === undefined) return html`<span>–</span>`;
-  return html`<bdi>${minor < 0 && '−'}${money(Math.abs(minor), currency)}</bdi>`;
-}
-
 function sumsOf(context: StatementContext, period: Period) {
   const { say } = context;
   const { opening, closing, bank, days, currency } = period;
   return [
-    [say`Opening balance`, signed(context, opening, currency)],
+    [say`Opening balance`, signedMoney(context, opening, currency)],
     ...STATES.map((one): [string, Html] => {
       const { count, minor } = sumsIn(days, one);
       return [
         say.of(one[0]),
-        html`${signed(context, minor, currency)} <span class="muted">(${count})</span>`,
+        html`${signedMoney(context, minor, currency)} <span class="muted">(${count})</span>`,
       ];
     }),
-    [say`Closing balance`, signed(context, closing, currency)],
-    [say`Closing balance of the bank`, signed(context, bank, currency)],
+    [say`Closing balance`, signedMoney(context, closing, currency)],
+    [say`Closing balance of the bank`, signedMoney(context, bank, currency)],
   ] as [string, Html][];
 }
 
@@ -157,17 +172,17 @@ function dayTable(context: StatementContext, { days, currency }: Period): Html {
   if (days.length === 0) return html`<p>${say`Nothing was booked.`}</p>`;
   const sum = (one: (typeof STATES)[number]) => (day: BookedDay) => {
     const { count, minor } = sumsIn([day], one);
-    return count === 0 ? html`<span>–</span>` : html`${signed(context, minor, currency)}`;
+    return count === 0 ? html`<span>–</span>` : html`${signedMoney(context, minor, currency)}`;
   };
   return records<BookedDay>(
     [
       [say`Day`, (day) => dayOn(context, day)],
       ...STATES.map((one) => [say.of(one[0]), sum(one), 'number'] as const),
-      [say`Balance`, ({ balance }) => signed(context, balance, currency), 'number'],
+      [say`Balance`, ({ balance }) => signedMoney(context, balance, currency), 'number'],
       [
         say`Of the bank`,
         ({ bank, balance }) =>
-          html`${signed(context, bank, currency)}${bank !== undefined && balance !== bank && html` <strong>${say`differs`}</strong>`}`,
+          html`${signedMoney(context, bank, currency)}${bank !== undefined && balance !== bank && html` <strong>${say`differs`}</strong>`}`,
         'number',
       ],
     ],
@@ -179,16 +194,12 @@ function lineTable(context: StatementContext, currency: string, lines: readonly 
   const { say } = context;
   return records<ReportLine>(
     [
-      [
-        say`Day`,
-        ({ line }) =>
-          html`<a class="plain" href="${addressOfLine(context, line.id)}">${dayOn(context, line)}</a>`,
-      ],
-      [say`Amount`, ({ line }) => lineAmount(context, line), 'number'],
-      [say`From or to`, ({ row }) => (row.name === null ? '–' : said(row.name))],
+      dayColumn(context),
+      amountColumn(context),
+      [say`From or to`, ({ row }) => saidOrDash(row.name)],
       [say`Bank reference`, ({ row }) => (row.bank_reference === null ? '–' : literal(row.bank_reference))],
       [say`Result`, (one) => fateOf(context, one)],
-      [say`Balance`, ({ balance }) => signed(context, balance, currency), 'number'],
+      [say`Balance`, ({ balance }) => signedMoney(context, balance, currency), 'number'],
     ],
     lines,
   );
@@ -237,9 +248,66 @@ export async function downloadReport(context: StatementContext, format: ExportFo
       phrase('A report needs an account with its currency, and the days from and to.'),
     );
   const period = await periodOf(context.database, money, from, to);
-  return {
-    stream: reportStream(context.database, period, { format, separator, timeZone: context.timeZone }),
-    type: EXPORT_TYPES[format],
-    name: nameOfExport(context, 'report', format),
-  };
+  const stream = reportStream(context.database, period, { format, separator, timeZone: context.timeZone });
+  return downloadOf(context, 'report', format, stream);
 }
+
+/** The choice of what separates the cells for a spreadsheet. */
+const separatorChoice = ({ say }: StatementContext): Html =>
+  filterChoice(
+    say,
+    'separator',
+    say`For a spreadsheet, separated by`,
+    [
+      ...SEPARATOR_NAMES.map((one) => [one, say.of(SEPARATOR_LABELS[one])] as const),
+      ['', say`For a program instead`],
+    ],
+    'semicolon',
+    undefined,
+    'separator',
+    null,
+  );
+
+export async function exportPage(context: StatementContext): Promise<Outcome> {
+  const { address, database, say } = context;
+  const named = new Set((await lineSums(database)).map(({ account }) => account));
+  const accounts = [...named].map((one) => [one, accountText(one)] as const);
+  const body = html`<p>${say`Every line with its result: its payment, who decided and when, or why it is ignored. A debit has a negative amount. Separated by semicolons, amounts have a decimal comma.`}</p>
+<form class="narrow" method="get" action="${address(`${STATEMENTS_PATH}/lines.csv`)}">
+${filterChoice(say, 'account', say`Account`, accounts, undefined)}${dayFields({}, {}, say)}${separatorChoice(context)}<p class="actions"><button class="primary" autofocus>${say`Download CSV`}</button></p></form>`;
+  return pageBelow(context, say`Download lines`, body);
+}
+
+export async function downloadLines(context: StatementContext, format: ExportFormat): Promise<Outcome> {
+  const { separator, ...filter } = await recordedExport(context, format);
+  const stream = linesStream(context.database, { format, separator, filter, timeZone: context.timeZone });
+  return downloadOf(context, 'statement-lines', format, stream);
+}
+
+/** What an address asks of lines to download. An entry tells it before the first byte. Throws `validation_failed`. */
+async function recordedExport(context: StatementContext, format: ExportFormat) {
+  const { journal, act, query } = context;
+  const asked = askedOf(query, [...ASKED, 'separator'], TEXT_MAXIMUM);
+  const { account, from, to } = asked;
+  for (const [name, day] of Object.entries({ From: from, To: to }))
+    if (day !== undefined && !dayBounds(day, 'UTC'))
+      throw new OperationalError('validation_failed', `${name} must be a date like 2026-11-20.`);
+  const separator = separatorOf(asked.separator);
+  await journal.commit((transaction) =>
+    transaction.record({
+      ...act,
+      action: 'statement_lines.exported',
+      subject: 'statement_lines',
+      facts: { format, from: from ?? null, to: to ?? null },
+    }),
+  );
+  return { account, from, to, separator };
+}
+
+/** A file that is downloaded today. */
+const downloadOf = (
+  { timeZone, now }: StatementContext,
+  name: string,
+  format: ExportFormat,
+  stream: Readable,
+): Outcome => ({ stream, type: EXPORT_TYPES[format], name: `${name}-${dateIn(timeZone, now)}.${format}` });

@@ -2,19 +2,17 @@
 
 import { may } from '../../administrators/administrator.ts';
 import { askedOf, filterBar, filterChoice, findField } from '../../administrators/pages/filters.ts';
-import { emptyState, type Faults, hasFaults } from '../../administrators/pages/parts.ts';
+import { emptyState, type Faults } from '../../administrators/pages/parts.ts';
 import type { Outcome } from '../../administrators/pages/route.ts';
 import { type Html, html } from '../../lib/html.ts';
 import { accountNumber } from '../../review/pages/panel.ts';
 import { records } from '../../web/markup/table.ts';
 import { LINE_STATES, type LineState } from '../kept.ts';
 import { type LineSum, lineSums } from '../line-queries.ts';
-import type { BankLine } from '../matching/line-evidence.ts';
-import type { StatementContext } from './context.ts';
 import { doneLine } from './statement-done.ts';
-import { dayOn, foundList, openList, otherList, STATE_NAMES, STATEMENTS_PATH } from './statement-lists.ts';
+import { foundList, openList, otherList } from './statement-lists.ts';
+import { dayOn, STATE_NAMES, STATEMENTS_PATH, type StatementContext } from './statement-page.ts';
 import { RULES_PATH } from './statement-rules.ts';
-import { tickedForm, tickOf } from './statement-several.ts';
 import { accountName, REPORT_PATH } from './statements-report.ts';
 
 const PARAMETER_MAXIMUM = 100;
@@ -29,15 +27,11 @@ export async function statementsPage(
   const sums = await lineSums(database);
   const mayDecide = may(principal.role, 'decide');
   const look = sums.length === 0 ? 'primary' : 'secondary';
-  const ticks = {
-    box: (line: BankLine) => line.booked === 1 && tickOf(context, line),
-    form: (table: Html) => tickedForm(context, table, faults),
-  };
   const list =
     asked.q !== undefined
       ? await foundList(context, asked.q)
       : state === 'open'
-        ? await openList(context, mayDecide ? ticks : undefined)
+        ? await openList(context, mayDecide, faults)
         : await otherList(context, state, asked.after);
   const heading = asked.q === undefined ? say.of(STATE_NAMES[state]) : say`Found`;
   const content = html`${done ?? (await doneLine(context))}
@@ -61,7 +55,7 @@ ${searchForm(context, asked.q)}
 ${asked.q === undefined && stateForm(context, state)}
 ${list}</section>`
 }`;
-  return { title: say`Statements`, content, place: STATEMENTS_PATH, ...(hasFaults(faults) && { faults }) };
+  return { title: say`Statements`, content, place: STATEMENTS_PATH, faults };
 }
 
 function stateForm(context: StatementContext, state: LineState): Html {

@@ -142,6 +142,26 @@ describe('money that went back', () => {
       assert.equal(level, 'certain', `${ordinary[i]}: ${sentence}`);
   });
 
+  test('a debit with the whole reference of another payment is no cut one of a payment with the same beginning', async () => {
+    const byStart = new Map<string, Paid>();
+    let both: [Paid, Paid] | undefined;
+    service.clock.stop();
+    // Of payments made in one second, one in 97 has the same check digits.
+    while (!both) {
+      const paid = await pay();
+      const start = paid.reference.slice(0, 12);
+      const before = byStart.get(start);
+      if (before) both = [before, paid];
+      byStart.set(start, paid);
+    }
+    const [paid, other] = both;
+    await books!.bring([
+      creditOf(paid),
+      debitOf(paid, { text: `Refund ${other.reference}`, amount: '1.00' }),
+    ]);
+    assert.equal((await told(paid))[0]![0], 'certain');
+  });
+
   test('a return less a fee is not among what one press approves', async () => {
     const [paid, sound] = [await pay(), await pay()];
     await books!.bring([
