@@ -1,7 +1,7 @@
 // Reads CSV: finds the table and how it is written, asks what cannot be told, and makes statements of its rows.
 import { isValidIBAN } from 'ibantools';
 import { balanceWarnings } from './balance.ts';
-import { BalanceRows } from './csv-balance.ts';
+import { type BalanceRow, runningBalance } from './csv-balance.ts';
 import { type CsvQuestion, detectLayout } from './csv-detect.ts';
 import { type CsvEntry, type CsvRowsSaid, partsOf, readRows } from './csv-entries.ts';
 import { type CsvLayout, mergedLayout, type PartialLayout, type RememberedLayout } from './csv-layout.ts';
@@ -198,20 +198,14 @@ class Group {
   readonly #place: number;
   readonly #take: TakeLine;
   readonly #numbering: LineNumbering;
-  readonly #balances: BalanceRows;
+  readonly #rows: BalanceRow[] = [];
   readonly #notes: StatementFault[] = [];
-  #from: string | undefined;
-  #to: string | undefined;
-  #sumMinor = 0n;
-  /** What is not in the sum yet: adding numbers takes no memory. */
-  #lately = 0;
 
   constructor(account: StatementAccount & { currency: string }, place: number, take: TakeLine) {
     this.#account = account;
     this.#place = place;
     this.#take = take;
     this.#numbering = new LineNumbering({ account, format: 'csv' });
-    this.#balances = new BalanceRows(account.currency);
   }
 
   isOf({ iban, other }: StatementAccount, currency: string): boolean {
@@ -223,41 +217,30 @@ class Group {
     const { line, balanceMinor, chargesMinor } = entry;
     const isPending = line.status === 'pending';
     const [day, minor] = [line.bookingDay ?? '', signed(line)];
-    this.#balances.add({ line: line.at, day, minor, chargesMinor, balanceMinor, isPending });
-    if (!isPending) {
-      this.#lately += minor;
-      if (Math.abs(this.#lately) > 2 ** 52) this.#settle();
-      if (this.#from === undefined || day < this.#from) this.#from = day;
-      if (this.#to === undefined || day > this.#to) this.#to = day;
-    }
-    if (entry.more.length === 0) this.#take(this.#numbering.next(line), this.#place);
-    else for (const part of partsOf(entry, this.#notes)) this.#take(this.#numbering.next(part), this.#place);
-  }
-
-  #settle(): void {
-    this.#sumMinor += BigInt(this.#lately);
-    this.#lately = 0;
+    this.#rows.push({ line: line.at, day, minor, chargesMinor, balanceMinor, isPending });
+    for (const part of partsOf(entry, this.#notes)) this.#take(this.#numbering.next(part), this.#place);
   }
 
   /** The statement without its lines. */
   statement(file: string, { faults, notes, told }: CsvRowsSaid): Statement {
-    this.#settle();
     const { currency } = this.#account;
-    const run = this.#balances.running();
+    const run = runningBalance(this.#rows, currency);
     const balance = (minor: number | undefined): Balance | undefined =>
       minor === undefined || !Number.isSafeInteger(minor) ? undefined : { minor, currency };
     const opening = balance(run ? run.opening : told.opening);
     const closing = balance(run ? run.closing : told.closing);
-    const sumMinor = faults.length > 0 ? undefined : this.#sumMinor;
-    const warnings = run
-      ? run.warnings
-      : balanceWarnings(opening, closing, sumMinor, 0, this.#balances.length);
+    const booked = this.#rows.filter(({ isPending }) => !isPending);
+    const days = [...new Set(booked.map(({ day }) => day))].sort();
+    const sumMinor = () => booked.reduce((sum, { minor }) => sum + BigInt(minor), 0n);
+    const warnings =
+      run?.warnings ??
+      balanceWarnings(opening, closing, faults.length > 0 ? undefined : sumMinor(), 0, this.#rows.length);
     const said = [...warnings, ...notes, ...this.#notes];
     return {
       format: 'csv',
       file,
       account: this.#account,
-      ...present({ from: this.#from, to: this.#to, opening, closing }),
+      ...present({ from: days[0], to: days.at(-1), opening, closing }),
       lines: [],
       faults: [...faults, ...(run?.faults ?? [])],
       ...(said.length > 0 && { notes: said }),

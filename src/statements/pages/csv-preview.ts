@@ -82,7 +82,8 @@ function previewOf(context: StatementContext, preview: CsvPreview, index: number
     );
   };
   const wrong = read.statements.flatMap((one) => one.faults);
-  const encodings = ENCODINGS.map((one) => [one, one] as const);
+  const [encodings, said] = [ENCODINGS.map((one) => [one, one] as const), preview.said?.encoding];
+  const encoding = select(context, field('encoding'), say`Encoding`, encodings, said, {}, say`Recognise it`);
   const count = read.told.reduce((sum, { overview }) => sum + overview.lines, 0);
   return html`<section class="block" aria-labelledby="${field('heading')}"><h2 id="${field('heading')}">${literal(name)}</h2>
 ${hidden({
@@ -97,7 +98,7 @@ ${hidden({
     faults[field('currency')],
     { maxlength: '3', autocapitalize: 'characters' },
     field('currency'),
-  )}${choice('delimiter')}${choice('quote')}${statusChoices(context, preview, index, faults)}${select(context, field('encoding'), say`Encoding`, encodings, preview.said?.encoding, {}, say`Recognise it`)}</div></div>
+  )}${choice('delimiter')}${choice('quote')}${statusChoices(context, preview, index, faults)}${encoding}</div></div>
 ${columnTable(context, seen, index, faults)}
 <h3>${say`How its lines are read`}</h3>
 ${count === 0 ? html`<p>${noLines(context, seen)}</p>` : read.statements.map((one, i) => lineTable(context, one, read.told[i]!))}

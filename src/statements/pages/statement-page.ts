@@ -108,5 +108,5 @@ ${more > 0 && html`<p>${say`${more} more.`}</p>`}`;
 }
 
 /** A sentence about something that was refused or left, with what was wrong. */
-export const warning = (sentence: Html | string, wrong: Html | false = false): Html =>
+export const warnNotice = (sentence: Html | string, wrong: Html | false = false): Html =>
   notice(html`<p><strong>${sentence}</strong></p>${wrong}`, 'warn');

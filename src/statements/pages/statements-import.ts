@@ -35,7 +35,7 @@ import {
   pageBelow,
   STATEMENTS_PATH,
   type StatementContext,
-  warning,
+  warnNotice,
 } from './statement-page.ts';
 
 export const IMPORT_PATH = `${STATEMENTS_PATH}/import`;
@@ -105,7 +105,7 @@ function outcomeShown(context: StatementContext, { file, imported, faults, notes
   const some = (of: readonly FileFault[], heading?: string) =>
     of.length > 0 && html`${heading && html`<p>${heading}</p>`}${faultItems(context, of, FAULTS_SHOWN)}`;
   const wrong = some(faults);
-  if (!imported?.length) return warning(say.html`${literal(file)} was not imported.`, wrong);
+  if (!imported?.length) return warnNotice(say.html`${literal(file)} was not imported.`, wrong);
   const lines = imported.map(
     (one) => html`<p>${accountNumber(one.account)}: ${importedText(one, context.say)}.</p>`,
   );
@@ -255,7 +255,7 @@ function ended(context: StatementContext, status: ImportStatus): Html {
     stopped: say`The import stopped with its server, and nothing of it is seen. Import the file again: it goes on where it ended.`,
     running: '',
   }[state];
-  return warning(text, wrong);
+  return warnNotice(text, wrong);
 }
 
 export const UNDO_PATH = `${STATEMENTS_PATH}/undo`;

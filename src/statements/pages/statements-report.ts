@@ -1,4 +1,4 @@
-// The report of an account over some days, as a page to print and as a file; and lines as a file, told in the history before the first byte.
+// The report of an account over some days, as a page and as a file; and lines as a file, told in the history before the first byte.
 import type { Readable } from 'node:stream';
 import { askedOf, dayFields, filterBar, filterChoice } from '../../administrators/pages/filters.ts';
 import { type Faults, hasFaults, literal, notice, rows, said } from '../../administrators/pages/parts.ts';
@@ -274,7 +274,8 @@ export async function exportPage(context: StatementContext): Promise<Outcome> {
   const accounts = [...named].map((one) => [one, accountText(one)] as const);
   const body = html`<p>${say`Every line with its result: its payment, who decided and when, or why it is ignored. A debit has a negative amount. Separated by semicolons, amounts have a decimal comma.`}</p>
 <form class="narrow" method="get" action="${address(`${STATEMENTS_PATH}/lines.csv`)}">
-${filterChoice(say, 'account', say`Account`, accounts, undefined)}${dayFields({}, {}, say)}${separatorChoice(context)}<p class="actions"><button class="primary" autofocus>${say`Download CSV`}</button></p></form>`;
+${filterChoice(say, 'account', say`Account`, accounts, undefined)}
+${dayFields({}, {}, say)}${separatorChoice(context)}<p class="actions"><button class="primary" autofocus>${say`Download CSV`}</button></p></form>`;
   return pageBelow(context, say`Download lines`, body);
 }
 
