@@ -2,7 +2,7 @@
 import { lockRow, updateRow } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import type { Reader } from '../store/database.ts';
-import { heldRows, marks, rowWithId } from '../store/table.ts';
+import { heldRow, heldRows, marks, rowWithId } from '../store/table.ts';
 import {
   ADMINISTRATORS,
   type Administrator,
@@ -24,13 +24,8 @@ export async function findAdministrator(database: Reader, id: string): Promise<A
   return heldRows(await database.query<Administrator>(sql, id), { id })[0];
 }
 
-export async function findAdministratorByEmail(
-  database: Reader,
-  email: string,
-): Promise<Administrator | undefined> {
-  const sql = `select ${ADMINISTRATOR} from administrators where id = (select id from administrators where email = ?)`;
-  return heldRows(await database.query<Administrator>(sql, email), { email })[0];
-}
+export const findAdministratorByEmail = (database: Reader, email: string) =>
+  heldRow(database, ADMINISTRATORS, { email });
 
 /** The administrator whose set-up link has this digest, while it may be used. */
 export async function findAdministratorBySetUp(
@@ -146,13 +141,8 @@ export function sessionsToEnd(
 }
 
 /** The session with this digest, whose ever it is. */
-export async function findSessionByDigest(database: Reader, digest: string): Promise<Session | undefined> {
-  const rows = await database.query<Session>(
-    `select ${SESSION} from sessions where id = (select id from sessions where digest = ?)`,
-    digest,
-  );
-  return heldRows(rows, { digest })[0];
-}
+export const findSessionByDigest = (database: Reader, digest: string) =>
+  heldRow(database, SESSIONS, { digest });
 
 /** The newest entries with this subject and action, newest first. */
 export function newestEntries(

@@ -18,12 +18,13 @@ import {
   type KnownKey,
   keyDigest,
   keyRow,
+  MERCHANTS,
   type Mode,
   REFUSED_KEY,
   type StoredKey,
   SUSPENDED_MERCHANT,
 } from './merchant.ts';
-import { countKeysSince, countWorkingKeys, findKey, lockMerchant } from './queries.ts';
+import { countKeys, findKey } from './queries.ts';
 
 /** For how long a key goes on working beside the one that replaces it, in milliseconds. */
 export const OVERLAPS_MS = { '0': 0, '1h': HOUR_MS, '24h': DAY_MS, '7d': 7 * DAY_MS } as const;
@@ -113,25 +114,25 @@ async function requireRoom(
   maximum: number,
 ): Promise<void> {
   const { now } = transaction;
-  if ((await countWorkingKeys(transaction, merchantId, mode, now)) >= maximum)
+  const { working, made } = await countKeys(transaction, merchantId, mode, { now, since: now - DAY_MS });
+  if (working >= maximum)
     throw new OperationalError(
       'conflict',
       `The merchant has ${maximum} keys that work. Revoke one that is not used.`,
     );
-  if ((await countKeysSince(transaction, merchantId, mode, now - DAY_MS)) >= NEW_KEYS_PER_DAY)
+  if (made >= NEW_KEYS_PER_DAY)
     throw new OperationalError(
       'conflict',
       `The merchant made ${NEW_KEYS_PER_DAY} keys within a day. Make the next one tomorrow.`,
     );
 }
 
+/** What is wrong with a short text, of at most `maximum` characters and without a card number. */
+export const labelFault = (text: string, maximum: number): string | undefined =>
+  textFault(text, maximum) ?? (holdsCardNumber(text) ? 'Must not contain a card number.' : undefined);
+
 /** What is wrong with a key's name. */
-export function keyNameFault(name: string): string | undefined {
-  return (
-    textFault(name, KEY_NAME_MAXIMUM) ??
-    (holdsCardNumber(name) ? 'Must not contain a card number.' : undefined)
-  );
-}
+export const keyNameFault = (name: string): string | undefined => labelFault(name, KEY_NAME_MAXIMUM);
 
 const withKey = ({ key }: KeyAct, facts: Facts): Facts => (key ? { ...facts, key: key.id } : facts);
 
@@ -241,7 +242,7 @@ export async function takeTurn(
   merchantId: string,
   { key }: KeyAct,
 ): Promise<StoredKey | undefined> {
-  const merchant = await lockMerchant(transaction, merchantId);
+  const merchant = await lockRow(transaction, MERCHANTS, merchantId);
   if (!key) return undefined;
   const row = await findKey(transaction, key.id);
   if (isInactive(key, transaction.now) || (row && isInactive(row, transaction.now)))

@@ -59,8 +59,6 @@ export class Directory {
   readonly #kept: KeptKeys;
   /** The ids of merchants and keys whose rows are not as the history left them. */
   readonly #distrusted = new Set<string>();
-  /** Callers by their keys' digests, as far as they have called since the last change. */
-  readonly #callers = new Map<string, Caller>();
   /** Made when it is first asked for, and again when a merchant may have another name. */
   #names: NamesInUse | undefined;
 
@@ -83,7 +81,6 @@ export class Directory {
     this.#configuredKeys = new Map(
       merchants.flatMap(({ id, keys }) => keys.map((key) => [key.digest, this.#ofConfiguration(id, key)])),
     );
-    this.#callers.clear();
     this.#names = undefined;
   }
 
@@ -101,13 +98,11 @@ export class Directory {
     const profile = this.#profile(id);
     if (before !== undefined && before !== profile?.name) this.#names = undefined;
     else if (profile) this.#names?.put(profile);
-    this.#callers.clear();
   }
 
   /** Takes a key of the store as its row has it now. Returns what is known of the key, whether it is kept or not. */
   putKey(row: StoredKey): KnownKey {
     this.#distrusted.delete(row.id);
-    this.#callers.delete(row.digest);
     this.#kept.put(row);
     return this.keyOf(row);
   }
@@ -124,7 +119,6 @@ export class Directory {
   /** Lets a key in no more, and a merchant do no more than a suspended one, until its row is put again. */
   distrust(id: string): void {
     this.#distrusted.add(id);
-    this.#callers.clear();
   }
 
   forgetInactive(now: number): void {
@@ -245,12 +239,7 @@ export class Directory {
    */
   find(key: string, now: number): Caller | undefined {
     if (!isWholeKey(key)) return undefined;
-    const digest = keyDigest(key);
-    let caller = this.#callers.get(digest);
-    if (!caller) {
-      caller = this.#callerOf(digest);
-      if (caller) this.#callers.set(digest, caller);
-    }
+    const caller = this.#callerOf(keyDigest(key));
     return caller && !isInactive(caller.key, now) ? caller : undefined;
   }
 

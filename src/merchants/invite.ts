@@ -3,13 +3,12 @@
 import { type Act, newSalt } from '../journal/audit-entry.ts';
 import { changeRow, lockRow, recordNewRow } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
-import { holdsCardNumber } from '../lib/card-number.ts';
 import { OperationalError, validationFailed } from '../lib/errors.ts';
 import { timeOrderedId } from '../lib/ids.ts';
 import { isWholeSecret, newSecret, sha256Hex } from '../lib/secrets.ts';
-import { textFault } from '../lib/text.ts';
 import { DAY_MS } from '../lib/time.ts';
 import { findNow, type Seen } from '../store/table.ts';
+import { labelFault } from './api-keys.ts';
 import { INVITE_ID_PREFIX, INVITES, type Invite, type Mode } from './merchant.ts';
 import { findInviteByDigest, listInvites } from './queries.ts';
 
@@ -42,11 +41,7 @@ export function createInvite(
 ): { code: string; row: Invite } {
   if (!Number.isInteger(days) || days < 1 || days > INVITE_DAYS_MAXIMUM)
     throw validationFailed({ days: `Must be a whole number from 1 to ${INVITE_DAYS_MAXIMUM}.` });
-  const fault =
-    note === null
-      ? undefined
-      : (textFault(note, INVITE_NOTE_MAXIMUM) ??
-        (holdsCardNumber(note) ? 'Must not contain a card number.' : undefined));
+  const fault = note === null ? undefined : labelFault(note, INVITE_NOTE_MAXIMUM);
   if (fault) throw validationFailed({ note: fault });
   const { now } = transaction;
   const row: Invite = {

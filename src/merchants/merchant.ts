@@ -260,6 +260,10 @@ export function keyStatus(
   return isInactive(key, now) ? 'expired' : 'active';
 }
 
+/** How many of some keys work in a mode at `now`. */
+export const workingIn = (keys: readonly KnownKey[], mode: Mode, now: number): number =>
+  keys.filter((key) => key.mode === mode && !isInactive(key, now)).length;
+
 /** Time for which an inactive key is still listed. */
 export const LISTED_FOR_MS = 30 * DAY_MS;
 

@@ -1,7 +1,7 @@
 // The SQL about merchants of the store, their keys and invitations.
 import type { Transaction } from '../journal/transaction.ts';
 import type { Reader } from '../store/database.ts';
-import { heldRows, marks, rowsWithIds, rowWithId } from '../store/table.ts';
+import { heldRow, marks, rowsWithIds, rowWithId } from '../store/table.ts';
 import {
   API_KEYS,
   INVITES,
@@ -31,27 +31,9 @@ export function merchantsAfter(database: Reader, after: string, limit: number): 
   );
 }
 
-/** Locks the merchant's row: every other node that wants it waits for the end of this transaction. Undefined if it has no row. */
-export async function lockMerchant(
-  transaction: Transaction,
-  id: string,
-): Promise<Pick<StoredMerchant, 'suspended_at'> | undefined> {
-  const rows = await transaction.query<Pick<StoredMerchant, 'suspended_at'>>(
-    'update merchants set version = version where id = ? returning suspended_at',
-    id,
-  );
-  return rows[0];
-}
-
 export const findKey = (database: Reader, id: string) => rowWithId(database, API_KEYS, id);
 
-export async function findKeyByDigest(database: Reader, digest: string): Promise<StoredKey | undefined> {
-  const rows = await database.query<StoredKey>(
-    `select ${KEY} from api_keys where id = (select id from api_keys where digest = ?)`,
-    digest,
-  );
-  return heldRows(rows, { digest })[0];
-}
+export const findKeyByDigest = (database: Reader, digest: string) => heldRow(database, API_KEYS, { digest });
 
 /** Keys of the store behind `after`, by their ids, but for those that were over by `overSince` (milliseconds since 1970). */
 export function keysAfter(
@@ -71,37 +53,23 @@ export function keysAfter(
   );
 }
 
-/** How many keys of a merchant in a mode work at `now`, of those in the store. */
-export async function countWorkingKeys(
+/** How many keys of a merchant in a mode work at `now`, of those in the store, and how many were made after `since`. */
+export async function countKeys(
   database: Reader,
   merchantId: string,
   mode: Mode,
-  now: number,
-): Promise<number> {
-  const rows = await database.query<{ count: number }>(
-    `select count(*) as count from api_keys
-     where merchant_id = ? and mode = ? and revoked_at is null and (expires_at is null or expires_at > ?)`,
-    merchantId,
-    mode,
+  { now, since }: { now: number; since: number },
+): Promise<{ working: number; made: number }> {
+  const rows = await database.query<{ working: number; made: number }>(
+    `select count(*) filter (where revoked_at is null and (expires_at is null or expires_at > ?)) as working,
+       count(*) filter (where created_at > ?) as made
+     from api_keys where merchant_id = ? and mode = ?`,
     now,
-  );
-  return rows[0]!.count;
-}
-
-/** The number of a merchant's keys in a mode that were made after `since`. */
-export async function countKeysSince(
-  database: Reader,
-  merchantId: string,
-  mode: Mode,
-  since: number,
-): Promise<number> {
-  const rows = await database.query<{ count: number }>(
-    'select count(*) as count from api_keys where merchant_id = ? and mode = ? and created_at > ?',
+    since,
     merchantId,
     mode,
-    since,
   );
-  return rows[0]!.count;
+  return rows[0]!;
 }
 
 /**
@@ -215,18 +183,9 @@ export function keysOverLast(
   );
 }
 
-export async function findInviteByDigest(database: Reader, digest: string): Promise<Invite | undefined> {
-  const rows = await database.query<Invite>(
-    `select ${INVITE} from invites where id = (select id from invites where digest = ?)`,
-    digest,
-  );
-  return heldRows(rows, { digest })[0];
-}
+export const findInviteByDigest = (database: Reader, digest: string) =>
+  heldRow(database, INVITES, { digest });
 
-/** Invitations, newest first: all, or the `limit` newest. */
-export function listInvites(database: Reader, limit?: number): Promise<Invite[]> {
-  const invites = `select ${INVITE} from invites order by id desc`;
-  return limit === undefined
-    ? database.query<Invite>(invites)
-    : database.query<Invite>(`${invites} limit ? + 0`, limit);
-}
+/** Invitations, newest first: the `limit` newest. */
+export const listInvites = (database: Reader, limit = Number.MAX_SAFE_INTEGER): Promise<Invite[]> =>
+  database.query<Invite>(`select ${INVITE} from invites order by id desc limit ? + 0`, limit);

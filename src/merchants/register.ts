@@ -80,7 +80,10 @@ export async function registerMerchant(
   if (Object.keys(faults).length > 0) throw validationFailed(detailsOf(faults));
   let release: (() => void) | undefined;
   try {
-    if (wanted.invite === null) release = await claimName(directory, wanted.business_name, contact);
+    if (wanted.invite === null) {
+      release = await directory.names.claim(wanted.business_name);
+      if (!release) throw taken(contact);
+    }
     const invite = wanted.invite === null ? undefined : await findUsableInvite(database, wanted.invite);
     if (wanted.invite !== null && !invite) throw unusable();
     const registered = await journal.commit(async (transaction) => {
@@ -98,17 +101,6 @@ export async function registerMerchant(
   } finally {
     release?.();
   }
-}
-
-/** Keeps a name until what is returned is called. Throws `validation_failed` where it looks like another merchant's. */
-async function claimName(
-  { names }: Directory,
-  name: string,
-  contact: string | undefined,
-): Promise<() => void> {
-  const release = await names.claim(name);
-  if (!release) throw taken(contact);
-  return release;
 }
 
 /**

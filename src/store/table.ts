@@ -70,13 +70,24 @@ export async function rowsWithIds<R extends object>(
 
 /**
  * Returns those of `rows` whose own columns hold the values of `looked`. Every credential (token, key, session, passkey, link) is looked
- * up by this function. Because: an attacker who can write to the database's files can change an index and leave the rows unchanged.
- * `rows` must have those columns. SQLite reads a column from the index that it searches, so the statement looks up the id by the index,
- * and the row by its id.
+ * up by this function or by `heldRow`. Because: an attacker who can write to the database's files can change an index and leave the
+ * rows unchanged. `rows` must have those columns. SQLite reads a column from the index that it searches, so the statement looks up the
+ * id by the index, and the row by its id.
  */
 export function heldRows<R extends object>(rows: readonly R[], looked: Partial<NoInfer<R>>): R[] {
   const names = Object.keys(looked) as (keyof R)[];
   return rows.filter((row) => names.every((name) => row[name] === looked[name]));
+}
+
+/** The row with a value in one column that is unique, `{ digest }`, looked up as `heldRows` says. Undefined if there is none. */
+export async function heldRow<R extends object>(
+  database: Reader,
+  { name, columnList }: Table<R>,
+  looked: Partial<NoInfer<R>>,
+): Promise<R | undefined> {
+  const [column, value] = Object.entries(looked)[0] as [string, Row[string]];
+  const sql = `select ${columnList} from ${name} where id = (select id from ${name} where ${column} = ?)`;
+  return heldRows(await database.query<R>(sql, value), looked)[0];
 }
 
 /** A store outside a transaction, or a transaction, which sees the present state anyway. */

@@ -5,7 +5,7 @@ import { emptyState, literal, said } from '../../administrators/pages/parts.ts';
 import type { Outcome } from '../../administrators/pages/route.ts';
 import { type Html, html } from '../../lib/html.ts';
 import { pager, records } from '../../web/markup/table.ts';
-import { isInactive, type KnownKey, type Merchant } from '../merchant.ts';
+import { type Merchant, workingIn } from '../merchant.ts';
 import type { MerchantContext } from './context.ts';
 import { COUNTED_DAYS, recentPaymentCount, stateStamp } from './merchant.ts';
 
@@ -102,6 +102,3 @@ function table(context: MerchantContext, lines: readonly Line[]): Html {
     lines,
   );
 }
-
-const workingIn = (keys: readonly KnownKey[], mode: KnownKey['mode'], now: number) =>
-  keys.filter((key) => key.mode === mode && !isInactive(key, now)).length;

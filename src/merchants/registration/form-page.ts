@@ -1,7 +1,7 @@
 // The pages of registration: the form, and the key that it comes to, shown once.
 import { type Html, hidden, html } from '../../lib/html.ts';
 import { type FieldMarkup, type FormFault, fieldMarkup } from '../../web/markup/field.ts';
-import { Languages, type Words } from '../../web/markup/languages.ts';
+import { Languages } from '../../web/markup/languages.ts';
 import { contactLink } from '../../web/markup/parts.ts';
 import type { SitePage } from '../../web/pages/framed-page.ts';
 import { faultSummary, problemPage } from '../../web/pages/problem.ts';
@@ -10,7 +10,7 @@ import { INVITE_PREFIX } from '../invite.ts';
 import type { Mode } from '../merchant.ts';
 import type { Registered } from '../register.ts';
 import type { RegistrationField, RegistrationMode } from '../registration.ts';
-import { EXAMPLE, FORM_FIELDS, labelOf, type TypedRegistration } from './form.ts';
+import { EXAMPLE, FORM_FIELDS, LABELS, labelOf, type TypedRegistration } from './form.ts';
 
 /** Addresses and codes run left to right in every language, and are no words. */
 const LTR = { dir: 'ltr', translate: 'no', spellcheck: 'false', autocapitalize: 'none' };
@@ -45,7 +45,7 @@ export function registrationForm(
   const fieldOf = (name: RegistrationField) =>
     fieldMarkup(name, {
       label: labelOf(words, name),
-      hint: hintOf(words, name),
+      hint: words.html(`${LABELS[name]}.hint`, { example: EXAMPLE, prefix: PREFIX }),
       fault: faults.find(({ field }) => field === name)?.message,
       value: typed[name],
       attributes: ATTRIBUTES[name],
@@ -64,19 +64,6 @@ ${fields.map(fieldOf)}
 ${mode === 'invite' && contact !== undefined && html`<p class="hint">${words.html('register.ask', { contact: contactLink(contact) })}</p>`}`;
   const heading = words.text('register.heading');
   return { heading, content, wrong: faults.length > 0 };
-}
-
-function hintOf(words: Words, name: RegistrationField): Html {
-  switch (name) {
-    case 'business_name':
-      return words.html('register.name.hint');
-    case 'email':
-      return words.html('register.email.hint');
-    case 'website':
-      return words.html('register.website.hint', { example: EXAMPLE });
-    case 'invite':
-      return words.html('register.invite.hint', { prefix: PREFIX });
-  }
 }
 
 /** Shown in the form's place if registration is closed. */
@@ -103,7 +90,7 @@ export function keyPage(
   const steps = [
     html`<p>${words.html('register.next.create')}</p>\n${command(createCommand(payments, key))}`,
     html`<p>${words.html('register.next.open', { field })}</p>`,
-    html`<p>${words.html('register.next.list')}</p>\n${command(listCommand(payments, key))}`,
+    html`<p>${words.html('register.next.list')}</p>\n${command(authorized(payments, key))}`,
   ];
   const content = html`<div class="slip">
 <h1>${words.html('register.done.heading')}</h1>
@@ -119,7 +106,7 @@ ${command(key)}
 ${steps.map((step) => html`<li>${step}</li>\n`)}</ol>
 <h2>${words.html('register.rotate.heading')}</h2>
 <p>${words.html('register.rotate.lead')}</p>
-${command(rotateCommand(`${baseUrl}/v1/api_keys/${row.id}/rotate`, key))}
+${command(`${authorized(`${baseUrl}/v1/api_keys/${row.id}/rotate`, key)} \\\n  -X POST`)}
 </div>`;
   const heading = words.text('register.done.heading');
   return { status: 201, heading, content, wide: true, here: null };
@@ -150,10 +137,6 @@ function createCommand(address: string, key: string): string {
   -H 'Content-Type: application/json' \\
   -d '{"amount": 49.90, "currency": "EUR", "merchant_reference": "ORDER-1"}'`;
 }
-
-const listCommand = authorized;
-
-const rotateCommand = (address: string, key: string) => `${authorized(address, key)} \\\n  -X POST`;
 
 /** A file of environment variables as an address (RFC 2397): a link to it saves the file without a script and without another request. */
 function fileAddress(baseUrl: string, key: string): string {

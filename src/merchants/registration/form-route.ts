@@ -25,14 +25,7 @@ import {
   type RegistrationFaults,
   registrationFaults,
 } from '../registration.ts';
-import {
-  formFaults,
-  RegistrationCounts,
-  type RegistrationLimits,
-  type TypedRegistration,
-  typedIn,
-  wantedBy,
-} from './form.ts';
+import { formFaults, RegistrationCounts, type RegistrationLimits, typedIn, wantedBy } from './form.ts';
 import {
   closedPage,
   type FormPage,
@@ -48,8 +41,6 @@ import {
   registrationEndpoint,
   takePrograms,
 } from './programs.ts';
-
-const NOTHING_TYPED: TypedRegistration = { business_name: '', email: '', website: '', invite: '' };
 
 type Outcome = { registered: Registered } | { faults: RegistrationFaults } | { waitMs: number };
 
@@ -67,7 +58,7 @@ class RegistrationForms {
   show(visit: RegistrationVisit): SiteAnswer {
     return (
       this.#closed(visit) ??
-      this.#newForm(visit, { typed: { ...NOTHING_TYPED, invite: visit.asked.invite ?? '' } })
+      this.#newForm(visit, { typed: typedIn(new URLSearchParams({ invite: visit.asked.invite ?? '' })) })
     );
   }
 
@@ -140,13 +131,12 @@ class RegistrationForms {
     if (before) return { registered: before };
     const waitMs = this.#counts.waitMs(ip);
     if (waitMs > 0) return { waitMs };
-    const uncount = this.#counts.count(ip);
+    const act = { actor: 'anonymous', request_id: id };
     try {
-      const act = { actor: 'anonymous', request_id: id };
-      return { registered: await registerMerchant(this.#parts, wanted, act, keys) };
+      const register = () => registerMerchant(this.#parts, wanted, act, keys);
+      return { registered: await this.#counts.counted(ip, register) };
     } catch (error) {
       const faults = lookedUpFaults(error, contact);
-      uncount({ lookedUp: faults !== undefined });
       if (faults) return { faults };
       throw error;
     }

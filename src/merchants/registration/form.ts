@@ -5,6 +5,7 @@ import type { FormFault } from '../../web/markup/field.ts';
 import type { Words } from '../../web/markup/languages.ts';
 import { fromNetwork, Throttle } from '../../web/rate-limit.ts';
 import {
+  lookedUpFaults,
   MAXIMA,
   type Registration,
   type RegistrationFault,
@@ -60,7 +61,7 @@ export function formFaults(
   });
 }
 
-const LABELS = {
+export const LABELS = {
   business_name: 'register.name',
   email: 'register.email',
   website: 'register.website',
@@ -121,12 +122,13 @@ export class RegistrationCounts {
     return Math.max(this.#made.waitMs(ip), this.#inVain.waitMs(ip));
   }
 
-  /** Counts one registration. Returns what takes it back; `lookedUp`: its invitation was looked up. */
-  count(ip: string): (done: { lookedUp: boolean }) => void {
+  /** Counts one registration, unless it fails. Throws what `register` does. */
+  async counted<T>(ip: string, register: () => Promise<T>): Promise<T> {
     this.#made.count(ip);
-    return ({ lookedUp }) => {
+    return register().catch((error) => {
       this.#made.takeBack(ip);
-      if (lookedUp) this.#inVain.count(ip);
-    };
+      if (lookedUpFaults(error, undefined)) this.#inVain.count(ip);
+      throw error;
+    });
   }
 }

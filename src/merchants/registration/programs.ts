@@ -16,7 +16,6 @@ import type { Mode } from '../merchant.ts';
 import { type Registered, type RegistrationParts, registerMerchant } from '../register.ts';
 import {
   detailsOf,
-  lookedUpFaults,
   MAXIMA,
   type Registration,
   type RegistrationMode,
@@ -75,18 +74,13 @@ export const registrationEndpoint = (parts: RegistrationSite, counts: Registrati
     },
     errors: ['forbidden', 'rate_limited'],
     async handle({ request, reply, body }) {
-      const { clock, directory, contact } = parts;
+      const { clock, directory } = parts;
       refuseIfTooMany(counts, request.ip); // others may have come since the headers did
-      const uncount = counts.count(request.ip);
       const act = { actor: 'anonymous', request_id: request.id };
-      const registered = await registerMerchant(parts, body, act).catch((error) => {
-        uncount({ lookedUp: lookedUpFaults(error, contact) !== undefined });
-        throw error;
-      });
-      const { row } = registered;
+      const registered = await counts.counted(request.ip, () => registerMerchant(parts, body, act));
       const known = directory.find(registered.key, clock.now());
       reply.code(201).headers(API_HEADERS);
-      return JSON.stringify(presentRegistered(registered, known?.key.mode ?? row.mode));
+      return JSON.stringify(presentRegistered(registered, known?.key.mode ?? registered.row.mode));
     },
   });
 

@@ -14,16 +14,7 @@ interface Lines {
   to: number;
 }
 
-interface Imported {
-  id: string;
-  name: string;
-  /** Whether the store did not have it. */
-  imported: boolean;
-  keys: number;
-  /** Whether the development key is one of its keys: that is not taken over. */
-  hasDevelopmentKey: boolean;
-  lines: Lines | undefined;
-}
+type Imported = Awaited<ReturnType<typeof importOne>>;
 
 /** `counterfoil merchants import`. Throws `Failure`. */
 export async function importMerchants(store: Store, ids: readonly string[], options: { all?: boolean }) {
@@ -52,11 +43,7 @@ async function configuredMerchant(id: string, { configuration, database }: Store
   throw noSuchMerchant(id, directory);
 }
 
-async function importOne(
-  { journal }: Store,
-  merchant: MerchantWithKeys,
-  lines: ReadonlyMap<string, Lines>,
-): Promise<Imported> {
+async function importOne({ journal }: Store, merchant: MerchantWithKeys, lines: ReadonlyMap<string, Lines>) {
   // The public development key stays if production refuses to start with it.
   const keys = merchant.keys.filter(({ digest }) => digest !== keyDigest(DEVELOPMENT_KEY));
   const done = await importMerchant(journal, { ...merchant, keys }, OPERATOR);
@@ -64,8 +51,10 @@ async function importOne(
   return {
     id,
     name,
+    /** Whether the store did not have it. */
     imported: done.merchant !== undefined,
     keys: done.keys.length,
+    /** Whether the development key is one of its keys: that is not taken over. */
     hasDevelopmentKey: keys.length < merchant.keys.length,
     lines: lines.get(id),
   };

@@ -1,23 +1,14 @@
 // counterfoil merchants set: what a merchant of the store says of itself on receipts and in letters, and which letters it wants.
 import { readFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError } from 'commander';
-import { logoFrom } from '../../merchants/particulars.ts';
+import { logoFrom, type Particulars } from '../../merchants/particulars.ts';
 import { setParticulars } from '../../merchants/set-particulars.ts';
 import { merchantSchema } from '../settings/merchants.ts';
 import { existingMerchant, loadDirectory } from './merchant-names.ts';
 import { OPERATOR, type Store, type StoreOptions } from './store.ts';
 import { Failure } from './terminal.ts';
 
-type Name =
-  | 'legal_name'
-  | 'address'
-  | 'tax_id'
-  | 'logo'
-  | 'support'
-  | 'email'
-  | 'language'
-  | 'letters_off'
-  | 'remind_days';
+type Name = Extract<keyof typeof merchantSchema.shape, keyof Particulars | 'support' | 'email'>;
 type Value = string | number | readonly string[];
 
 /** Each option with how its text is read. */

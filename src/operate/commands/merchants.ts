@@ -5,8 +5,13 @@ import { type Moments, momentsIn } from '../../lib/moments.ts';
 import { formatTimestamp, systemClock, timestampOrNull } from '../../lib/time.ts';
 import { type ActiveOrNot, MERCHANT_ACTS } from '../../merchants/acts.ts';
 import type { Directory, KnownMerchant } from '../../merchants/directory.ts';
-import { changesOf, isInactive, type MerchantLimits, type StoredMerchant } from '../../merchants/merchant.ts';
-import type { Particulars } from '../../merchants/particulars.ts';
+import {
+  changesOf,
+  type Merchant,
+  type MerchantLimits,
+  type StoredMerchant,
+  workingIn,
+} from '../../merchants/merchant.ts';
 import { findMerchant } from '../../merchants/queries.ts';
 import { limitMerchant } from '../../merchants/set-particulars.ts';
 import { parseCount } from './arguments.ts';
@@ -99,14 +104,12 @@ function oneMerchant(name: string, description: string, rest = ''): Command {
 function described(merchant: KnownMerchant, directory: Directory) {
   const { id, name, keys, isConfigured } = merchant;
   const now = systemClock.now();
-  const working = (mode: 'live' | 'test') =>
-    keys.filter((key) => key.mode === mode && !isInactive(key, now)).length;
   return {
     id,
     name,
     status: directory.isSuspended(id) ? ('suspended' as const) : ('active' as const),
-    live_keys: working('live'),
-    test_keys: working('test'),
+    live_keys: workingIn(keys, 'live', now),
+    test_keys: workingIn(keys, 'test', now),
     configured: isConfigured,
   };
 }
@@ -127,10 +130,20 @@ async function list({ configuration, database }: Store) {
 async function show({ configuration, database }: Store, wanted: string) {
   const directory = await loadDirectory(configuration, database);
   const { id, name } = existingMerchant(wanted, directory);
-  const known = directory.merchant(id);
   const stored = await findMerchant(database, id);
-  const merchant = {
-    ...(known ? described(known, directory) : { id, name, status: 'suspended' as const, configured: false }),
+  const merchant = toldOf({ id, name }, directory, stored);
+  return {
+    json: { merchant },
+    text: sheetOf(merchant, stored, momentsIn(configuration.time_zone)).join('\n'),
+  };
+}
+
+/** One merchant, which may have left the configuration. */
+function toldOf({ id, name }: Merchant, directory: Directory, stored: StoredMerchant | undefined) {
+  const known = directory.merchant(id);
+  const left = { id, name, status: 'suspended' as const, live_keys: undefined, configured: false };
+  return {
+    ...(known ? described(known, directory) : left),
     email: known?.email ?? stored?.email ?? null,
     website: known?.website ?? null,
     support: known?.support ?? null,
@@ -139,26 +152,14 @@ async function show({ configuration, database }: Store, wanted: string) {
     ...known?.particulars,
     suspensions: changesOf(stored).map(({ at, ...rest }) => ({ ...rest, at: formatTimestamp(at) })),
   };
-  return {
-    json: { merchant },
-    text: sheetOf(merchant, stored, momentsIn(configuration.time_zone)).join('\n'),
-  };
 }
 
-type Told = Partial<ReturnType<typeof described>> &
-  Particulars & {
-    email: string | null;
-    id: string;
-    name: string;
-    status: string;
-    website: string | null;
-    support: string | null;
-    created_at: string | null;
-    limits: MerchantLimits;
-  };
-
 /** One merchant in lines; what has nothing to say is left out. */
-function sheetOf(told: Told, stored: StoredMerchant | undefined, words: Moments): string[] {
+function sheetOf(
+  told: ReturnType<typeof toldOf>,
+  stored: StoredMerchant | undefined,
+  words: Moments,
+): string[] {
   const { writes_per_second: writes, reads_per_second: reads } = told.limits;
   const facts: [string, string | null | undefined | false][] = [
     ['id', told.id],

@@ -4,12 +4,13 @@ import { test } from 'node:test';
 import { HOUR_MS } from '../../../src/lib/time.ts';
 import { RegistrationCounts } from '../../../src/merchants/registration/form.ts';
 
-test('the wait ends an hour after the first registration.', () => {
+test('the wait ends an hour after the first registration.', async () => {
   let now = 10 * HOUR_MS;
   const counts = new RegistrationCounts({ perAddress: 2, perHour: 2 }, { now: () => now });
-  counts.count('192.0.2.1');
+  const register = () => counts.counted('192.0.2.1', async () => {});
+  await register();
   now += 1000;
-  counts.count('192.0.2.1');
+  await register();
   assert.equal(counts.waitMs('192.0.2.1'), HOUR_MS - 1000);
   now += HOUR_MS - 1001;
   assert.equal(counts.waitMs('192.0.2.1'), 1);
