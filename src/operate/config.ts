@@ -18,10 +18,10 @@ import { type Installation, isDecisive, lineOf, type WhereWritten } from './chec
 import { READ_CHECKS, READ_PLACE_CHECKS } from './checks/settings-checks.ts';
 import { type Environment, environment } from './environment.ts';
 import { explainIssue, explainSyntax, settingName } from './settings/config-fault.ts';
+import { endpointsOf } from './settings/merchants.ts';
 import { metricsSchema } from './settings/operation.ts';
 import { placesOf } from './settings/places.ts';
 import { configurationSchema, namesAt, type Settings } from './settings/settings.ts';
-import { endpointsOf } from './settings/webhook-endpoints.ts';
 
 /** Sysexits' EX_CONFIG: the configuration is at fault, and starting again will not help. */
 export const EXIT_CONFIGURATION = 78;

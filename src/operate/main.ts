@@ -38,7 +38,7 @@ import { type Configuration, ConfigurationError, installationOf } from './config
 import { freePlaces, openListeners, openMetrics } from './listeners.ts';
 import { startMail } from './mail.ts';
 import type { Measurements } from './metrics/measurements.ts';
-import { webhookRules } from './settings/webhook-endpoints.ts';
+import { webhookRules } from './settings/merchants.ts';
 import { surfaceSettings } from './surface-settings.ts';
 import { Undo } from './undo.ts';
 import { type Pace, startCounters, startFollowing, startWork } from './work.ts';

@@ -24,7 +24,7 @@ import type { Database } from '../store/database.ts';
 import { WebhookWorker } from '../webhooks/worker.ts';
 import type { Configuration } from './config.ts';
 import type { Measurements } from './metrics/measurements.ts';
-import { webhookRules } from './settings/webhook-endpoints.ts';
+import { webhookRules } from './settings/merchants.ts';
 import type { Undo } from './undo.ts';
 
 /** How long the service waits, in milliseconds, and what its hashes cost, where a test has it otherwise. */

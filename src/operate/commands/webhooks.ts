@@ -8,7 +8,7 @@ import { sendTestEvent } from '../../webhooks/deliver.ts';
 import { ENDPOINT_ID_PREFIX, type Endpoint } from '../../webhooks/endpoint.ts';
 import { presentEndpoint } from '../../webhooks/present.ts';
 import { findEndpoint, listEndpoints, queuesOf } from '../../webhooks/queries.ts';
-import { webhookRules } from '../settings/webhook-endpoints.ts';
+import { webhookRules } from '../settings/merchants.ts';
 import { parseId } from './arguments.ts';
 import { actCommands, listed, onStore, type Store } from './store.ts';
 import { Failure } from './terminal.ts';
