@@ -13,7 +13,7 @@ import { createShell, type ShellParts } from '../web/shell.ts';
 import type { buildApp } from './app.ts';
 import type { LoadedKeyPair } from './checks/certificate-checks.ts';
 import { type Configuration, ConfigurationError } from './config.ts';
-import type { Measurements } from './metrics/measurements.ts';
+import type { Measurements } from './measurements.ts';
 import { type Places, placesOf, type Site } from './settings/places.ts';
 
 /** A handful of programs read the measurements. */

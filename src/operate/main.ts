@@ -37,7 +37,7 @@ import { KeyPairUnfit, type LoadedKeyPair, loadKeyPair } from './checks/certific
 import { type Configuration, ConfigurationError, installationOf } from './config.ts';
 import { freePlaces, openListeners, openMetrics } from './listeners.ts';
 import { startMail } from './mail.ts';
-import type { Measurements } from './metrics/measurements.ts';
+import type { Measurements } from './measurements.ts';
 import { webhookRules } from './settings/merchants.ts';
 import { surfaceSettings } from './surface-settings.ts';
 import { Undo } from './undo.ts';
@@ -188,7 +188,7 @@ function firstKeyPair(
 
 /** The metrics of this node. Their library is loaded only if metrics are on. */
 async function startMeasuring(): Promise<Measurements> {
-  const { Measurements } = await import('./metrics/measurements.ts');
+  const { Measurements } = await import('./measurements.ts');
   return new Measurements(VERSION);
 }
 

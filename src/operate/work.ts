@@ -23,7 +23,7 @@ import { startFolder } from '../statements/folder.ts';
 import type { Database } from '../store/database.ts';
 import { WebhookWorker } from '../webhooks/worker.ts';
 import type { Configuration } from './config.ts';
-import type { Measurements } from './metrics/measurements.ts';
+import type { Measurements } from './measurements.ts';
 import { webhookRules } from './settings/merchants.ts';
 import type { Undo } from './undo.ts';
 

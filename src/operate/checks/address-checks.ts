@@ -10,13 +10,14 @@ import { hasStarted } from '../../store/open.ts';
 import { mailServer } from '../settings/operation.ts';
 import {
   type Check,
+  check,
   checkTable,
   failed,
-  intoStore,
   notYet,
   ok,
   type Subject,
   skipped,
+  storeCheck,
   type Verdict,
   warning,
 } from './check.ts';
@@ -114,29 +115,24 @@ export const ADDRESS_CHECKS = checkTable({
       return visited.status === 200 && visited.type.startsWith('text/html') ? undefined : answerOf(visited);
     },
   ),
-  storage_served: {
-    about: 'Private files',
-    stage: 'later',
-    isRemote: true,
-    async look({ settings, urls, deadlineMs }) {
-      const folders = new Set(['storage', basename(settings.storage)]);
-      const files = [
-        ...[...folders].flatMap((folder) => [
-          `${folder}/counterfoil.sqlite`,
-          `${folder}/counterfoil.yaml`,
-          `${folder}/checkpoints.jsonl`,
-        ]),
-        ...new Set(['counterfoil.yaml', basename(settings.file)]),
-        '.git/config',
-      ];
-      const bases = new Set([urls.public, urls.checkout].flatMap((url) => [url, new URL(url).origin]));
-      const addresses = [...bases].flatMap((base) => files.map((file) => `${base}/${file}`));
-      const answers = await Promise.all(
-        addresses.map(async (url) => ({ url, visited: await visit(url, deadlineMs) })),
-      );
-      return servedVerdict(answers);
-    },
-  },
+  storage_served: check('Private files', ['later', 'isRemote'], async ({ settings, urls, deadlineMs }) => {
+    const folders = new Set(['storage', basename(settings.storage)]);
+    const files = [
+      ...[...folders].flatMap((folder) => [
+        `${folder}/counterfoil.sqlite`,
+        `${folder}/counterfoil.yaml`,
+        `${folder}/checkpoints.jsonl`,
+      ]),
+      ...new Set(['counterfoil.yaml', basename(settings.file)]),
+      '.git/config',
+    ];
+    const bases = new Set([urls.public, urls.checkout].flatMap((url) => [url, new URL(url).origin]));
+    const addresses = [...bases].flatMap((base) => files.map((file) => `${base}/${file}`));
+    const answers = await Promise.all(
+      addresses.map(async (url) => ({ url, visited: await visit(url, deadlineMs) })),
+    );
+    return servedVerdict(answers);
+  }),
 });
 
 /** What the beginnings of our own files look like. */
@@ -168,75 +164,65 @@ function servedVerdict(
 }
 
 export const MAIL_CHECKS = checkTable({
-  mail: {
-    about: 'Mail server',
-    stage: 'later',
-    isRemote: true,
-    async look({ settings, deadlineMs }) {
-      const { mail, mail_password, written, environment } = settings;
-      if (!mail)
-        return environment === 'development'
-          ? skipped('Mail is off: letters lie at /dev/mail')
-          : warning(
-              'Mail is off: neither customers nor merchants nor administrators are written to',
-              'set mail (docs/mail.md)',
-            );
-      const place = written.place(['mail']);
-      const fix = 'see what it answers: counterfoil mail test ADDRESS';
-      let server: ReturnType<typeof mailServer>;
-      try {
-        server = mailServer(mail, mail_password);
-      } catch {
-        return failed(
-          'The file of mail.password_file cannot be read',
-          'let the account that serves read it',
-          place,
-        );
-      }
-      const late = () => `${mail.host} did not answer in time`;
-      const fault = await inTime(deadlineMs, new SmtpTransport(server).look(), late);
-      if (fault !== undefined)
-        return failed(`${mail.host}:${mail.port}: ${fault.replace(/[.\s]+$/, '')}`, fix, place);
-      return ok(`${mail.host} takes letters from ${mail.from}`);
-    },
-  },
+  mail: check('Mail server', ['later', 'isRemote'], async ({ settings, deadlineMs }) => {
+    const { mail, mail_password, written, environment } = settings;
+    if (!mail)
+      return environment === 'development'
+        ? skipped('Mail is off: letters lie at /dev/mail')
+        : warning(
+            'Mail is off: neither customers nor merchants nor administrators are written to',
+            'set mail (docs/mail.md)',
+          );
+    const place = written.place(['mail']);
+    const fix = 'see what it answers: counterfoil mail test ADDRESS';
+    let server: ReturnType<typeof mailServer>;
+    try {
+      server = mailServer(mail, mail_password);
+    } catch {
+      return failed(
+        'The file of mail.password_file cannot be read',
+        'let the account that serves read it',
+        place,
+      );
+    }
+    const late = () => `${mail.host} did not answer in time`;
+    const fault = await inTime(deadlineMs, new SmtpTransport(server).look(), late);
+    if (fault !== undefined)
+      return failed(`${mail.host}:${mail.port}: ${fault.replace(/[.\s]+$/, '')}`, fix, place);
+    return ok(`${mail.host} takes letters from ${mail.from}`);
+  }),
 });
 
 /** Timeout for the answers of all hosts together. */
 const ANSWER_MS = 3 * SECOND_MS;
 
 export const HOST_CHECKS = checkTable({
-  database_hosts: {
-    about: 'Database hosts',
-    stage: 'later',
-    isRemote: true,
-    async look({ settings: { database_url }, deadlineMs }) {
+  database_hosts: check(
+    'Database hosts',
+    ['later', 'isRemote'],
+    async ({ settings: { database_url }, deadlineMs }) => {
       if (database_url === null) return skipped('SQLite has no hosts');
       if (hostsOf(database_url).length === 1) return skipped('database_url names one host');
       return hostsVerdict(await hostStates(database_url, Math.min(deadlineMs, ANSWER_MS)));
     },
-  },
-  standbys: {
-    about: 'Standbys',
-    stage: 'later',
-    look: intoStore(async (database) => {
-      const seen = await synchronousStandbys(database);
-      if (!seen) return skipped('No commit waits for a standby');
-      const { wanted, connected } = seen;
-      if (connected === undefined)
-        return skipped(
-          'Commits wait for a standby, and the server does not tell this account which are connected',
-          'grant it pg_read_all_stats',
-        );
-      const told = `Commits wait for ${counted(wanted, 'standby', 'standbys')}, and ${connected || 'none'} ${connected > 1 ? 'are' : 'is'} connected`;
-      if (connected >= wanted) return ok(told);
-      return warning(
-        `${told}: each write waits until enough are, and is answered 503`,
-        "make sure that no standby was promoted in this one's place: if one was, stop this one. Only then start the standby. " +
-          "To go on without is the last resort, and only where none was promoted: alter system set synchronous_standby_names = '', then select pg_reload_conf()",
+  ),
+  standbys: storeCheck('Standbys', 'later', async (database) => {
+    const seen = await synchronousStandbys(database);
+    if (!seen) return skipped('No commit waits for a standby');
+    const { wanted, connected } = seen;
+    if (connected === undefined)
+      return skipped(
+        'Commits wait for a standby, and the server does not tell this account which are connected',
+        'grant it pg_read_all_stats',
       );
-    }),
-  },
+    const told = `Commits wait for ${counted(wanted, 'standby', 'standbys')}, and ${connected || 'none'} ${connected > 1 ? 'are' : 'is'} connected`;
+    if (connected >= wanted) return ok(told);
+    return warning(
+      `${told}: each write waits until enough are, and is answered 503`,
+      "make sure that no standby was promoted in this one's place: if one was, stop this one. Only then start the standby. " +
+        "To go on without is the last resort, and only where none was promoted: alter system set synchronous_standby_names = '', then select pg_reload_conf()",
+    );
+  }),
 });
 
 function hostsVerdict(states: readonly HostState[]): Verdict {

@@ -6,7 +6,7 @@ import { findSeal } from '../../journal/queries.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../lib/time.ts';
 import { type Database, DatabaseError } from '../../store/database.ts';
 import { hasStarted } from '../../store/open.ts';
-import { checkTable, failed, ok, type Subject, skipped, type Verdict, warning } from './check.ts';
+import { check, checkTable, failed, ok, type Subject, skipped, type Verdict, warning } from './check.ts';
 import { isWithin, withinDeadline } from './statement-folder-check.ts';
 
 /** A day, and as long as a large backup takes. */
@@ -24,24 +24,19 @@ const BACKUP_FILE = /(^\d{4}-\d\d-\d\dT\d{6}Z|\.(dump|sql|sqlite))(\.\w+)*$/;
 const FIX = 'see why the job that makes them does not';
 
 export const BACKUP_CHECKS = checkTable({
-  backups: {
-    about: 'Backups',
-    stage: 'later',
-    isRemote: true,
-    async look(subject) {
-      const { settings, clock, deadlineMs } = subject;
-      const { backups: folder, storage, written } = settings;
-      if (folder === null)
-        return warning(
-          'The folder of backups is not set, so their age is unknown',
-          'set backups to the folder they are put in',
-          written.place(['backups']),
-        );
-      return withinDeadline(folder, { deadlineMs, fix: FIX }, () =>
-        verdictOf(folder, storage, clock.now(), (says) => withoutBackup(says, folder, subject)),
+  backups: check('Backups', ['later', 'isRemote'], async (subject) => {
+    const { settings, clock, deadlineMs } = subject;
+    const { backups: folder, storage, written } = settings;
+    if (folder === null)
+      return warning(
+        'The folder of backups is not set, so their age is unknown',
+        'set backups to the folder they are put in',
+        written.place(['backups']),
       );
-    },
-  },
+    return withinDeadline(folder, { deadlineMs, fix: FIX }, () =>
+      verdictOf(folder, storage, clock.now(), (says) => withoutBackup(says, folder, subject)),
+    );
+  }),
 });
 
 /** What is to be said of the backups in a folder at `now`. Throws nothing of the file system's. */

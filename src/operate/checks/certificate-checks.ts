@@ -8,18 +8,27 @@ import { DAY_MS } from '../../lib/time.ts';
 import { isHttps } from '../../lib/web-address.ts';
 import { hasStarted } from '../../store/open.ts';
 import { faultOf, fixOf } from './address-checks.ts';
-import { checkTable, failed, failedForNow, notYet, ok, skipped, type Verdict, warning } from './check.ts';
+import {
+  check,
+  checkTable,
+  failed,
+  failedForNow,
+  notYet,
+  ok,
+  skipped,
+  type Verdict,
+  warning,
+} from './check.ts';
 
 /** Issuers' programs renew a month before the end. */
 const WARNED_DAYS = 21;
 const FAILED_DAYS = 3;
 
 export const KEY_PAIR_CHECKS = checkTable({
-  key_pair: {
-    about: 'Certificate and key',
-    stage: 'start',
-    always: true,
-    look({ settings: { tls, time_zone, written }, clock }) {
+  key_pair: check(
+    'Certificate and key',
+    ['start', 'always'],
+    ({ settings: { tls, time_zone, written }, clock }) => {
       if (!tls) return skipped('A proxy speaks https: tls is not set');
       try {
         loadKeyPair(tls, clock.now(), time_zone);
@@ -29,32 +38,27 @@ export const KEY_PAIR_CHECKS = checkTable({
         return failedForNow(error.says, error.fix, written.place(['tls', error.part])); // a renewal replaces both files
       }
     },
-  },
+  ),
 });
 
 /** Said where `key_pair` fails. */
 const NO_CERTIFICATE = 'There is no certificate whose end could be looked at';
 
 export const CERTIFICATE_CHECKS = checkTable({
-  certificate_file: {
-    about: 'Certificate file',
-    stage: 'later',
-    look({ settings: { tls, time_zone }, clock }) {
-      if (!tls) return skipped('A proxy speaks https: tls is not set');
-      try {
-        if (!statSync(tls.certificate).isFile()) return skipped(NO_CERTIFICATE);
-        const { validTo } = new X509Certificate(readFileSync(tls.certificate));
-        return expiryVerdict(Date.parse(validTo), clock.now(), tls.certificate, time_zone);
-      } catch {
-        return skipped(NO_CERTIFICATE);
-      }
-    },
-  },
-  certificate_presented: {
-    about: 'Certificate shown',
-    stage: 'later',
-    isRemote: true,
-    async look({ settings, urls, clock, deadlineMs }) {
+  certificate_file: check('Certificate file', 'later', ({ settings: { tls, time_zone }, clock }) => {
+    if (!tls) return skipped('A proxy speaks https: tls is not set');
+    try {
+      if (!statSync(tls.certificate).isFile()) return skipped(NO_CERTIFICATE);
+      const { validTo } = new X509Certificate(readFileSync(tls.certificate));
+      return expiryVerdict(Date.parse(validTo), clock.now(), tls.certificate, time_zone);
+    } catch {
+      return skipped(NO_CERTIFICATE);
+    }
+  }),
+  certificate_presented: check(
+    'Certificate shown',
+    ['later', 'isRemote'],
+    async ({ settings, urls, clock, deadlineMs }) => {
       if (!isHttps(urls.public)) return skipped('base_url is no https URL');
       const shown = await presented(urls.public, deadlineMs);
       if ('fault' in shown && !hasStarted(settings)) return notYet(shown.fault);
@@ -72,7 +76,7 @@ export const CERTIFICATE_CHECKS = checkTable({
         urls.public,
       );
     },
-  },
+  ),
 });
 
 /** What is to be said of a certificate that ends at `end`; milliseconds since 1970. */

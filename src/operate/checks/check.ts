@@ -2,10 +2,11 @@
 
 import type { KeyPlace } from '../../journal/keys/key-file.ts';
 import type { Clock } from '../../lib/time.ts';
-import type { MethodSettings } from '../../payments/methods/method.ts';
 import { type Database, DatabaseError } from '../../store/database.ts';
 import { hasStarted } from '../../store/open.ts';
-import type { mailServer } from '../settings/operation.ts';
+import type { Environment } from '../environment.ts';
+import type { Places } from '../settings/places.ts';
+import type { Settings } from '../settings/settings.ts';
 
 /** What a check comes to; `skipped` where there was nothing to look at. */
 export type CheckOutcome = 'ok' | 'warning' | 'failed' | 'skipped';
@@ -26,28 +27,20 @@ export interface Verdict {
   mayPass?: true;
 }
 
-export const ok = (says: string): Verdict => ({ is: 'ok', says });
-export const skipped = (says: string, fix?: string): Verdict => ({
-  is: 'skipped',
-  says,
-  ...(fix !== undefined && { fix }),
-});
-export const warning = (says: string, fix: string, where?: string): Verdict => ({
-  is: 'warning',
-  says,
-  fix,
-  ...(where !== undefined && { where }),
-});
-export const failed = (says: string, fix: string, where?: string): Verdict => ({
-  ...warning(says, fix, where),
-  is: 'failed',
-});
+const verdict =
+  (is: CheckOutcome) =>
+  (says: string, fix?: string, where?: string): Verdict => ({
+    ...{ is, says, ...(fix !== undefined && { fix }), ...(where !== undefined && { where }) },
+  });
+type ToFix = (says: string, fix: string, where?: string) => Verdict;
+
+export const ok: (says: string) => Verdict = verdict('ok');
+export const skipped: (says: string, fix?: string) => Verdict = verdict('skipped');
+export const warning: ToFix = verdict('warning');
+export const failed: ToFix = verdict('failed');
 
 /** A failure that time, a name server or a renewal can end. */
-export const failedForNow = (...told: Parameters<typeof failed>): Verdict => ({
-  ...failed(...told),
-  mayPass: true,
-});
+export const failedForNow: ToFix = (...told) => ({ ...failed(...told), mayPass: true });
 
 /** What is said where something fails that only a service that was started once can do. `fault` is a clause. */
 export const notYet = (fault: string): Verdict =>
@@ -79,55 +72,26 @@ export interface WhereWritten {
   place(path: readonly PropertyKey[]): string;
 }
 
-/** As much of the settings as is judged here. Files and folders are absolute, URLs end without a slash. */
-export interface InstallationSettings extends KeyPlace {
-  environment: 'development' | 'production';
+/** As much of the configuration as is judged here. Files and folders are absolute, URLs end without a slash. */
+export interface InstallationSettings
+  extends KeyPlace,
+    Pick<Settings, 'environment' | 'time_zone' | 'database_url' | 'base_url' | 'checkout_base_url'>,
+    Pick<Settings, 'console' | 'admin' | 'trust_proxy' | 'tls' | 'nodes' | 'backups' | 'allow_root'>,
+    Pick<Settings, 'metrics' | 'mail' | 'methods'> {
   file: string;
-  /** Of the days and moments in what a check says. */
-  time_zone: string;
-  database_url: string | null;
-  base_url: string | null;
-  checkout_base_url: string | null;
-  console: { base_url?: string | undefined };
-  admin: { base_url?: string | undefined };
-  trust_proxy: readonly string[];
-  tls: { certificate: string; key: string } | null;
-  nodes: number;
-  backups: string | null;
-  statements: { folder: string | null };
-  allow_root: boolean;
-  metrics: { host: string; port: number } | null;
-  mail: Parameters<typeof mailServer>[0] | null;
+  statements: Pick<Settings['statements'], 'folder'>;
   mail_password: string | null;
-  methods: readonly MethodSettings[];
   written: WhereWritten;
-}
-
-/** A listening address, and the sites that requests choose there by host name. */
-interface InstallationListener {
-  host: string;
-  port: number;
-  sites: readonly {
-    hostNames: readonly string[];
-    surfaces: readonly ('public' | 'console' | 'admin')[];
-  }[];
-}
-
-/** Where the API, checkout, the console and the administrators' API are reached; without a slash at the end. */
-type InstallationUrls = Readonly<Record<'public' | 'checkout' | 'console' | 'admin', string>>;
-
-interface NodeEnvironment {
-  NODE_OPTIONS?: string | undefined;
-  NODE_TLS_REJECT_UNAUTHORIZED?: string | undefined;
 }
 
 /** What is known of an installation from its configuration and environment. */
 export interface Installation {
   settings: InstallationSettings;
-  env: NodeEnvironment;
-  urls: InstallationUrls;
+  env: Pick<Environment, 'NODE_OPTIONS' | 'NODE_TLS_REJECT_UNAUTHORIZED'>;
+  /** Where the API, checkout, the console and the administrators' API are reached; without a slash at the end. */
+  urls: Readonly<Record<'public' | 'checkout' | 'console' | 'admin', string>>;
   /** Where the service listens; the first serves the API. */
-  listeners: readonly InstallationListener[];
+  listeners: Places['listeners'];
 }
 
 /** The installation that checks look at. */
@@ -154,21 +118,39 @@ type VerificationOutcome =
  */
 export type Stage = 'read' | 'start' | 'store' | 'later';
 
+/**
+ * What else holds of a check. `always`: its failure counts in development too. `firstStart`: it keeps a first start alone from happening; a
+ * store that is there is served on. `atReload`: it is asked again of a configuration that is read while the service runs, since it judges
+ * what is taken over then. `isRemote`: it waits for others (addresses, folders on other machines), and what it found is remembered for a
+ * minute.
+ */
+type Flag = 'always' | 'firstStart' | 'atReload' | 'isRemote';
+
 /** One question. Those of the stages before `later` keep a service in production from starting where they fail. */
-export interface Check {
+export interface Check extends Partial<Record<Flag, true>> {
   id: string;
   about: string;
   stage: Stage;
-  /** Whether a failure counts in development too. */
-  always?: true;
-  /** Whether it keeps a first start alone from happening: a store that is there is served on. */
-  firstStart?: true;
-  /** Whether it is asked again of a configuration that is read while the service runs: it judges what is taken over then. */
-  atReload?: true;
-  /** Whether it waits for others (addresses, folders on other machines): what it found is remembered for a minute. */
-  isRemote?: true;
   look(subject: Subject): Verdict | Promise<Verdict>;
 }
+
+/** A check that the configuration alone answers, at once. */
+export interface SettingsCheck extends Check {
+  look(subject: Omit<Installation, 'env'>): Verdict;
+}
+
+const checkOf =
+  <C extends Check>() =>
+  (about: string, when: Stage | readonly [Stage, ...Flag[]], look: C['look']): Omit<C, 'id'> => {
+    const [stage, ...flags] = typeof when === 'string' ? [when] : when;
+    return { about, stage, ...Object.fromEntries(flags.map((flag) => [flag, true])), look } as Omit<C, 'id'>;
+  };
+export const check = checkOf<Check>();
+export const settingsCheck = checkOf<SettingsCheck>();
+
+/** Checks by their ids, in the order in which they are asked. */
+export const checkTable = <C extends Omit<Check, 'id'>>(table: Readonly<Record<string, C>>) =>
+  Object.entries(table).map(([id, one]) => ({ id, ...one }));
 
 /** Whether a check's failure keeps this installation from starting. */
 export function isDecisive({ always, firstStart }: Check, { settings }: Installation): boolean {
@@ -188,27 +170,20 @@ export class StartRefused extends Error {
   }
 }
 
-/** A check that the configuration alone answers, at once. */
-export interface SettingsCheck extends Check {
-  look(subject: Omit<Installation, 'env'>): Verdict;
-}
+type LookIntoStore = (database: Database, subject: Subject) => Verdict | Promise<Verdict>;
+type When = Parameters<typeof check>[1];
 
-/** Checks by their ids, in the order in which they are asked. */
-export const checkTable = <C extends Check = Check>(
-  table: Readonly<Record<string, Omit<C, 'id'>>>,
-): readonly C[] => Object.entries(table).map(([id, check]) => ({ id, ...check }) as C);
-
-/** Reads of the store, or the finding to report if there is none. */
-export const intoStore =
-  (look: (database: Database, subject: Subject) => Verdict | Promise<Verdict>): Check['look'] =>
-  (subject) =>
+/** A check of the store; skipped if there is none. */
+export const storeCheck = (about: string, when: When, look: LookIntoStore) =>
+  check(about, when, (subject) =>
     'database' in subject.store
       ? look(subject.store.database, subject)
-      : skipped('There is no store to look into');
+      : skipped('There is no store to look into'),
+  );
 
-/** The same into tables, which the first start makes. Never for what keeps a service from starting: no table reads as nothing. */
-export const intoTables = (look: Parameters<typeof intoStore>[0]): Check['look'] =>
-  intoStore(async (database, subject) => {
+/** The same of tables, which the first start makes. Never for what keeps a service from starting: no table reads as nothing. */
+export const tableCheck = (about: string, when: When, look: LookIntoStore) =>
+  storeCheck(about, when, async (database, subject) => {
     try {
       return await look(database, subject);
     } catch (error) {

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, realpathSync, type Stats, statfsSync, statSync } from 'node:fs';
 import { dirname, join, resolve, sep } from 'node:path';
 import { exposedIn } from '../../store/open.ts';
-import { checkTable, failed, ok, skipped, type Verdict, warning } from './check.ts';
+import { check, checkTable, failed, ok, skipped, type Verdict, warning } from './check.ts';
 
 const MIB = 1024 * 1024;
 /** Of the index of SQLite's write-ahead log. */
@@ -25,81 +25,62 @@ const octal = ({ mode }: Stats) => (mode & 0o777).toString(8).padStart(4, '0');
 
 /** In the order in which a start asks them. */
 export const FILE_CHECKS = checkTable({
-  configuration_private: {
-    about: 'Configuration file',
-    stage: 'start',
-    atReload: true,
-    look({ settings: { file } }) {
-      const found = statSync(file, { throwIfNoEntry: false });
-      if (!found || isWindows) return skipped('There are no permissions to look at');
-      if ((found.mode & 0o077) !== 0)
-        return failed(`The file may be used by others (mode ${octal(found)})`, `run chmod 600 ${file}`, file);
-      const folder = dirname(file);
-      const around = statSync(folder);
-      // With the sticky bit (/tmp), an account cannot replace another account's file.
-      if ((around.mode & 0o022) !== 0 && (around.mode & 0o1000) === 0) {
-        const judge = (around.mode & 0o002) !== 0 ? failed : warning;
-        return judge(
-          `Others may put another file in its place (mode ${octal(around)})`,
-          `run chmod go-w ${folder}`,
-          folder,
+  configuration_private: check('Configuration file', ['start', 'atReload'], ({ settings: { file } }) => {
+    const found = statSync(file, { throwIfNoEntry: false });
+    if (!found || isWindows) return skipped('There are no permissions to look at');
+    if ((found.mode & 0o077) !== 0)
+      return failed(`The file may be used by others (mode ${octal(found)})`, `run chmod 600 ${file}`, file);
+    const folder = dirname(file);
+    const around = statSync(folder);
+    // With the sticky bit (/tmp), an account cannot replace another account's file.
+    if ((around.mode & 0o022) !== 0 && (around.mode & 0o1000) === 0) {
+      const judge = (around.mode & 0o002) !== 0 ? failed : warning;
+      return judge(
+        `Others may put another file in its place (mode ${octal(around)})`,
+        `run chmod go-w ${folder}`,
+        folder,
+      );
+    }
+    return ok('Its owner alone may read the configuration file');
+  }),
+  storage_private: check('Storage', ['start', 'always'], ({ settings: { storage } }) => {
+    if (!statSync(storage, { throwIfNoEntry: false })) return skipped('The storage folder is not made yet');
+    const exposed = exposedIn(storage);
+    if (exposed === undefined) return ok('Its owner alone may read the storage folder and what is in it');
+    return failed('It can be read by others', `run chmod -R go= ${storage}`, exposed);
+  }),
+  served_folder: check('Served folders', 'start', ({ settings: { file, storage, tls, backups } }) => {
+    const places: [what: string, path: string, folder: string, elsewhere: string][] = [
+      ['The storage folder', storage, storage, '/var/lib/counterfoil'],
+      ['The configuration', file, dirname(file), '/etc/counterfoil'],
+    ];
+    if (tls) places.push(['The key of the certificate', tls.key, dirname(tls.key), '/etc/counterfoil/tls']);
+    if (backups !== null)
+      places.push(['The folder of backups', backups, backups, '/var/backups/counterfoil']);
+    for (const [what, path, folder, elsewhere] of places) {
+      const sign = servedSign(folder);
+      if (sign !== undefined)
+        return failed(
+          `${what} lies where web servers hand out files (${sign})`,
+          `move it to where none does, such as ${elsewhere}`,
+          path,
         );
-      }
-      return ok('Its owner alone may read the configuration file');
-    },
-  },
-  storage_private: {
-    about: 'Storage',
-    stage: 'start',
-    always: true,
-    look({ settings: { storage } }) {
-      if (!statSync(storage, { throwIfNoEntry: false })) return skipped('The storage folder is not made yet');
-      const exposed = exposedIn(storage);
-      if (exposed === undefined) return ok('Its owner alone may read the storage folder and what is in it');
-      return failed('It can be read by others', `run chmod -R go= ${storage}`, exposed);
-    },
-  },
-  served_folder: {
-    about: 'Served folders',
-    stage: 'start',
-    look({ settings: { file, storage, tls, backups } }) {
-      const places: [what: string, path: string, folder: string, elsewhere: string][] = [
-        ['The storage folder', storage, storage, '/var/lib/counterfoil'],
-        ['The configuration', file, dirname(file), '/etc/counterfoil'],
-      ];
-      if (tls) places.push(['The key of the certificate', tls.key, dirname(tls.key), '/etc/counterfoil/tls']);
-      if (backups !== null)
-        places.push(['The folder of backups', backups, backups, '/var/backups/counterfoil']);
-      for (const [what, path, folder, elsewhere] of places) {
-        const sign = servedSign(folder);
-        if (sign !== undefined)
-          return failed(
-            `${what} lies where web servers hand out files (${sign})`,
-            `move it to where none does, such as ${elsewhere}`,
-            path,
-          );
-      }
-      return ok('What is private lies in no folder that web servers hand out');
-    },
-  },
-  file_system: {
-    about: 'File system',
-    stage: 'start',
-    look({ settings: { storage, database_url } }) {
-      const type = fileSystemOf(storage);
-      return fileSystemVerdict(type, storage, database_url === null);
-    },
-  },
-  disk_space: {
-    about: 'Room on the disk',
-    stage: 'start',
-    firstStart: true,
-    look({ settings: { storage, database_url } }) {
+    }
+    return ok('What is private lies in no folder that web servers hand out');
+  }),
+  file_system: check('File system', 'start', ({ settings: { storage, database_url } }) => {
+    const type = fileSystemOf(storage);
+    return fileSystemVerdict(type, storage, database_url === null);
+  }),
+  disk_space: check(
+    'Room on the disk',
+    ['start', 'firstStart'],
+    ({ settings: { storage, database_url } }) => {
       const { bavail, blocks, bsize } = statfsSync(nearest(storage));
       const space = spaceVerdict(bavail * bsize, blocks * bsize, storage);
       return (database_url === null && space.is === 'ok' && blockVerdict(bsize, storage)) || space;
     },
-  },
+  ),
 });
 
 /** What is to be said of storage on a file system of `type`; `holdsStore` where the database lies there. */

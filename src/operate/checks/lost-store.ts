@@ -7,12 +7,13 @@ import { counted } from '../../lib/counted.ts';
 import { momentsIn } from '../../lib/moments.ts';
 import { isRestoreUnfinished, SQLITE_FILE, sqliteHolder } from '../../store/open.ts';
 import {
+  check,
   checkTable,
   failed,
   type InstallationSettings,
-  intoStore,
   ok,
   skipped,
+  storeCheck,
   type Verdict,
 } from './check.ts';
 import { newestSealIn } from './store-checks.ts';
@@ -57,36 +58,26 @@ export function lostDatabaseFile(settings: Settings): Verdict | undefined {
 
 /** Before the store is opened, which makes the file; and after. */
 export const DATABASE_FILE_CHECKS = checkTable({
-  database_file: {
-    about: 'Database file',
-    stage: 'start',
-    always: true,
-    look({ settings }) {
-      if (settings.database_url !== null) return skipped('PostgreSQL holds the store');
-      if (isRestoreUnfinished(settings)) return skipped('A restore is unfinished');
-      return misplacedFiles(settings) ?? lostDatabaseFile(settings) ?? ok('No database file is missing');
-    },
-  },
+  database_file: check('Database file', ['start', 'always'], ({ settings }) => {
+    if (settings.database_url !== null) return skipped('PostgreSQL holds the store');
+    if (isRestoreUnfinished(settings)) return skipped('A restore is unfinished');
+    return misplacedFiles(settings) ?? lostDatabaseFile(settings) ?? ok('No database file is missing');
+  }),
 });
 
 export const VOUCHED_CHECKS = checkTable({
-  vouched_history: {
-    about: 'Vouched history',
-    stage: 'store',
-    always: true,
-    look: intoStore(async (database, { settings }) => {
-      if (!isVouched(settings.storage)) return skipped('No checkpoint was signed yet');
-      if (!(await newestSealIn(database))) {
-        const what =
-          database.engine === 'sqlite' ? join(settings.storage, SQLITE_FILE) : 'The database of database_url';
-        return lost(`${what} holds no entries`, settings);
-      }
-      const other = await otherHistory(database, settings.storage);
-      return other
-        ? contradicted(other, settings.time_zone)
-        : ok('The store holds what the newest checkpoint and the newest seal of this node vouch for');
-    }),
-  },
+  vouched_history: storeCheck('Vouched history', ['store', 'always'], async (database, { settings }) => {
+    if (!isVouched(settings.storage)) return skipped('No checkpoint was signed yet');
+    if (!(await newestSealIn(database))) {
+      const what =
+        database.engine === 'sqlite' ? join(settings.storage, SQLITE_FILE) : 'The database of database_url';
+      return lost(`${what} holds no entries`, settings);
+    }
+    const other = await otherHistory(database, settings.storage);
+    return other
+      ? contradicted(other, settings.time_zone)
+      : ok('The store holds what the newest checkpoint and the newest seal of this node vouch for');
+  }),
 });
 
 /** The verdict on a store that does not hold the history which is vouched for, with the end of both. */

@@ -20,7 +20,7 @@ import { change } from '../../webhooks/change.ts';
 import { ENDPOINTS, type Endpoint } from '../../webhooks/endpoint.ts';
 import { listEndpoints } from '../../webhooks/queries.ts';
 import { openSecret, sealSecret } from '../../webhooks/signing.ts';
-import { checkTable, failed, intoTables, ok, skipped, type Verdict, warning } from './check.ts';
+import { checkTable, failed, ok, skipped, tableCheck, type Verdict, warning } from './check.ts';
 
 const ACT = { actor: 'operator', request_id: null };
 
@@ -153,33 +153,29 @@ async function changeEach<R extends { id: string }>(
 }
 
 export const SECRETS_CHECKS = checkTable({
-  secrets_keys: {
-    about: 'Keys for secrets',
-    stage: 'later',
-    look: intoTables(async (database, { settings }): Promise<Verdict> => {
-      const stored = await storedSecretKeys(database);
-      if (stored.length === 0) return skipped('The first start makes the key for secrets');
-      const place = keyPlaceName(settings);
-      try {
-        const [missing] = missingKeys(stored, settings);
-        if (missing) return failed(lackOf(missing, settings), MISSING_KEY_FIX);
-      } catch (error) {
-        if (!(error instanceof SecretKeysUnfit)) throw error;
-        const [, what, fix] = /^(.*?: [^:]*): (.*)$/s.exec(error.message) ?? [];
-        return failed(what ?? error.message, fix ?? MISSING_KEY_FIX);
-      }
-      if (settings.secrets_keys === null && (statSync(place).mode & 0o077) !== 0)
-        return failed(
-          `Others may read ${place}`,
-          `chmod 600 ${place}, and replace the keys: counterfoil secrets rotate`,
-        );
-      const plain = (await sealedSecrets(database)).filter(({ key }) => key === null).length;
-      if (plain > 0)
-        return warning(
-          `${counted(plain, 'secret')} in the store not sealed`,
-          'restart a server, which seals them',
-        );
-      return ok('This node has every key for secrets that the store counts');
-    }),
-  },
+  secrets_keys: tableCheck('Keys for secrets', 'later', async (database, { settings }): Promise<Verdict> => {
+    const stored = await storedSecretKeys(database);
+    if (stored.length === 0) return skipped('The first start makes the key for secrets');
+    const place = keyPlaceName(settings);
+    try {
+      const [missing] = missingKeys(stored, settings);
+      if (missing) return failed(lackOf(missing, settings), MISSING_KEY_FIX);
+    } catch (error) {
+      if (!(error instanceof SecretKeysUnfit)) throw error;
+      const [, what, fix] = /^(.*?: [^:]*): (.*)$/s.exec(error.message) ?? [];
+      return failed(what ?? error.message, fix ?? MISSING_KEY_FIX);
+    }
+    if (settings.secrets_keys === null && (statSync(place).mode & 0o077) !== 0)
+      return failed(
+        `Others may read ${place}`,
+        `chmod 600 ${place}, and replace the keys: counterfoil secrets rotate`,
+      );
+    const plain = (await sealedSecrets(database)).filter(({ key }) => key === null).length;
+    if (plain > 0)
+      return warning(
+        `${counted(plain, 'secret')} in the store not sealed`,
+        'restart a server, which seals them',
+      );
+    return ok('This node has every key for secrets that the store counts');
+  }),
 });

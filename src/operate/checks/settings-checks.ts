@@ -6,131 +6,107 @@ import { isHttps, pathOf } from '../../lib/web-address.ts';
 import { overridingParameter, speaksInTheClear } from '../../store/connection-string.ts';
 import { isWideNetwork } from '../../web/network.ts';
 import {
+  check,
   checkTable,
   failed,
   failedForNow,
   type Installation,
   ok,
-  type SettingsCheck,
+  settingsCheck,
   skipped,
   type Verdict,
   warning,
 } from './check.ts';
 
 /** In the order in which a start asks them. */
-export const READ_CHECKS = checkTable<SettingsCheck>({
-  development_key: {
-    about: 'Development key',
-    stage: 'read',
-    look({ settings: { written } }) {
-      const key = written.keys.find(({ isDevelopmentKey }) => isDevelopmentKey);
-      if (!key) return ok('The development key is not there');
+export const READ_CHECKS = checkTable({
+  development_key: settingsCheck('Development key', 'read', ({ settings: { written } }) => {
+    const key = written.keys.find(({ isDevelopmentKey }) => isDevelopmentKey);
+    if (!key) return ok('The development key is not there');
+    return failed(
+      `${key.name} is the development key, which everybody knows`,
+      'make another with `counterfoil keys create` and remove this one',
+      key.where,
+    );
+  }),
+  plain_keys: settingsCheck('Keys in the file', 'read', ({ settings: { written } }) => {
+    const key = written.keys.find(({ isPlain, isDevelopmentKey }) => isPlain && !isDevelopmentKey);
+    if (!key) return ok('The configuration holds digests of keys, no key itself');
+    return failed(
+      `${key.name} is a plain key, which only development allows`,
+      'put its SHA-256 under key_sha256',
+      key.where,
+    );
+  }),
+  https: settingsCheck('Base URL', 'read', ({ settings, urls }) => {
+    const { written } = settings;
+    if (settings.base_url === null)
       return failed(
-        `${key.name} is the development key, which everybody knows`,
-        'make another with `counterfoil keys create` and remove this one',
-        key.where,
+        'base_url is missing',
+        settings.environment === 'development'
+          ? 'production needs an https URL'
+          : 'production, which is the default environment, needs an https URL',
+        written.place(['base_url']),
       );
-    },
-  },
-  plain_keys: {
-    about: 'Keys in the file',
-    stage: 'read',
-    look({ settings: { written } }) {
-      const key = written.keys.find(({ isPlain, isDevelopmentKey }) => isPlain && !isDevelopmentKey);
-      if (!key) return ok('The configuration holds digests of keys, no key itself');
-      return failed(
-        `${key.name} is a plain key, which only development allows`,
-        'put its SHA-256 under key_sha256',
-        key.where,
-      );
-    },
-  },
-  https: {
-    about: 'Base URL',
-    stage: 'read',
-    look({ settings, urls }) {
-      const { written } = settings;
-      if (settings.base_url === null)
+    for (const [path, set, url] of [
+      [['base_url'], settings.base_url, urls.public],
+      [['checkout_base_url'], settings.checkout_base_url, urls.checkout],
+      [['console', 'base_url'], settings.console.base_url, urls.console],
+      [['admin', 'base_url'], settings.admin.base_url, urls.admin],
+    ] as const) {
+      if (isHttps(url)) continue;
+      if (!set)
         return failed(
-          'base_url is missing',
-          settings.environment === 'development'
-            ? 'production needs an https URL'
-            : 'production, which is the default environment, needs an https URL',
-          written.place(['base_url']),
-        );
-      for (const [path, set, url] of [
-        [['base_url'], settings.base_url, urls.public],
-        [['checkout_base_url'], settings.checkout_base_url, urls.checkout],
-        [['console', 'base_url'], settings.console.base_url, urls.console],
-        [['admin', 'base_url'], settings.admin.base_url, urls.admin],
-      ] as const) {
-        if (isHttps(url)) continue;
-        if (!set)
-          return failed(
-            `${path[0]} needs a base_url in production`,
-            'the https URL that the proxy passes on to its port',
-            written.place(path),
-          );
-        return failed(
-          `${path.join('.')} must be an https URL in production`,
-          'write the one that the proxy answers at, or the service itself with tls',
+          `${path[0]} needs a base_url in production`,
+          'the https URL that the proxy passes on to its port',
           written.place(path),
         );
-      }
-      return ok('Every address is reached by https');
-    },
-  },
-  transport: {
-    about: 'Proxy or certificate',
-    stage: 'read',
-    look({ settings: { trust_proxy, tls, written } }) {
-      if (tls) return ok('The service speaks HTTPS itself');
-      if (trust_proxy.length > 0) return ok(`The proxy at ${trust_proxy.join(', ')} speaks HTTPS`);
-      // Without it, all customers would count as one, and one of them could use up what all may send.
       return failed(
-        'trust_proxy is missing',
-        'list the address of the proxy that speaks https, 127.0.0.1 where it runs on this machine; or set tls, to speak https without one',
-        written.place(['trust_proxy']),
+        `${path.join('.')} must be an https URL in production`,
+        'write the one that the proxy answers at, or the service itself with tls',
+        written.place(path),
       );
-    },
-  },
-  trusted_proxies: {
-    about: 'Trusted proxies',
-    stage: 'read',
-    look({ settings: { trust_proxy, written } }) {
-      const wide = trust_proxy.findIndex(isWideNetwork);
-      if (wide === -1)
-        return trust_proxy.length === 0
-          ? ok('No proxy is trusted, and customers are told apart by where they call from')
-          : ok('The proxies that are trusted are few');
-      return failed(
-        `trust_proxy[${wide}] is so large that strangers are in it, who could claim any address`,
-        'name the proxies alone',
-        written.place(['trust_proxy', wide]),
-      );
-    },
-  },
+    }
+    return ok('Every address is reached by https');
+  }),
+  transport: settingsCheck('Proxy or certificate', 'read', ({ settings: { trust_proxy, tls, written } }) => {
+    if (tls) return ok('The service speaks HTTPS itself');
+    if (trust_proxy.length > 0) return ok(`The proxy at ${trust_proxy.join(', ')} speaks HTTPS`);
+    // Without it, all customers would count as one, and one of them could use up what all may send.
+    return failed(
+      'trust_proxy is missing',
+      'list the address of the proxy that speaks https, 127.0.0.1 where it runs on this machine; or set tls, to speak https without one',
+      written.place(['trust_proxy']),
+    );
+  }),
+  trusted_proxies: settingsCheck('Trusted proxies', 'read', ({ settings: { trust_proxy, written } }) => {
+    const wide = trust_proxy.findIndex(isWideNetwork);
+    if (wide === -1)
+      return trust_proxy.length === 0
+        ? ok('No proxy is trusted, and customers are told apart by where they call from')
+        : ok('The proxies that are trusted are few');
+    return failed(
+      `trust_proxy[${wide}] is so large that strangers are in it, who could claim any address`,
+      'name the proxies alone',
+      written.place(['trust_proxy', wide]),
+    );
+  }),
 });
 
-export const SETTINGS_CHECKS = checkTable<SettingsCheck>({
-  nodes: {
-    about: 'Nodes',
-    stage: 'start',
-    look({ settings: { nodes, database_url, written } }) {
-      if (nodes > 1 && database_url === null)
-        return failed(
-          `nodes is ${nodes}, and SQLite takes one`,
-          'set nodes to 1, or database_url to a PostgreSQL that they share',
-          written.place(['nodes']),
-        );
-      return ok(nodes === 1 ? 'One node serves' : `${nodes} nodes share a PostgreSQL`);
-    },
-  },
-  sample_accounts: {
-    about: 'Bank accounts',
-    stage: 'start',
-    atReload: true,
-    look({ settings: { methods, written } }) {
+export const SETTINGS_CHECKS = checkTable({
+  nodes: settingsCheck('Nodes', 'start', ({ settings: { nodes, database_url, written } }) => {
+    if (nodes > 1 && database_url === null)
+      return failed(
+        `nodes is ${nodes}, and SQLite takes one`,
+        'set nodes to 1, or database_url to a PostgreSQL that they share',
+        written.place(['nodes']),
+      );
+    return ok(nodes === 1 ? 'One node serves' : `${nodes} nodes share a PostgreSQL`);
+  }),
+  sample_accounts: settingsCheck(
+    'Bank accounts',
+    ['start', 'atReload'],
+    ({ settings: { methods, written } }) => {
       for (const [m, { accounts }] of methods.entries()) {
         const a = accounts.findIndex(({ iban, rows }) =>
           [iban ?? '', ...(rows ?? []).map(({ value }) => value)].some((number) =>
@@ -151,11 +127,11 @@ export const SETTINGS_CHECKS = checkTable<SettingsCheck>({
         `No account is a sample. Payers' banks compare the holder letter by letter: ${[...holders].join(', ')}`,
       );
     },
-  },
-  database_url: {
-    about: 'Connection string',
-    stage: 'start',
-    look({ settings: { database_url: url, written } }) {
+  ),
+  database_url: settingsCheck(
+    'Connection string',
+    'start',
+    ({ settings: { database_url: url, written } }) => {
       if (url === null) return skipped('The store is SQLite: database_url is not set');
       const parameter = overridingParameter(url);
       if (parameter !== undefined)
@@ -172,39 +148,30 @@ export const SETTINGS_CHECKS = checkTable<SettingsCheck>({
         );
       return ok('The connection string overrules nothing');
     },
-  },
+  ),
 });
 
 /** The accounts of the counterfoil.yaml that a clone comes with. */
 const SAMPLE_NUMBERS = new Set(['DE89370400440532013000', '000123456789']);
 
-export const LATER_SETTINGS_CHECKS = checkTable<SettingsCheck>({
-  console_apart: {
-    about: "The console's host",
-    stage: 'later',
-    look({ settings, urls }) {
-      if (new URL(urls.console).hostname !== new URL(urls.checkout).hostname)
-        return ok('The console has a host name of its own');
-      return warning(
-        'The console has the same host name as checkout: customers see where reviewers sign in',
-        'give it another with console.base_url, and let only your own network reach that',
-        settings.written.place(['console']),
-      );
-    },
-  },
+export const LATER_SETTINGS_CHECKS = checkTable({
+  console_apart: settingsCheck("The console's host", 'later', ({ settings, urls }) => {
+    if (new URL(urls.console).hostname !== new URL(urls.checkout).hostname)
+      return ok('The console has a host name of its own');
+    return warning(
+      'The console has the same host name as checkout: customers see where reviewers sign in',
+      'give it another with console.base_url, and let only your own network reach that',
+      settings.written.place(['console']),
+    );
+  }),
 });
 
 /** In the order in which a start asks them. */
-export const READ_PLACE_CHECKS = checkTable<SettingsCheck>({
-  places: {
-    about: 'Ports and paths',
-    stage: 'read',
-    always: true,
-    look(installation) {
-      const met = addressesMeet(installation) ?? pathsMeet(installation);
-      return met ?? ok('No two parts of the service share a port or a path');
-    },
-  },
+export const READ_PLACE_CHECKS = checkTable({
+  places: settingsCheck('Ports and paths', ['read', 'always'], (installation) => {
+    const met = addressesMeet(installation) ?? pathsMeet(installation);
+    return met ?? ok('No two parts of the service share a port or a path');
+  }),
 });
 
 /** The first two addresses to listen on that the system would not give beside one another. */
@@ -305,33 +272,29 @@ for (const [network, prefix] of [
   PRIVATE.addSubnet(network, prefix, 'ipv6');
 
 export const PLACE_CHECKS = checkTable({
-  metrics_address: {
-    about: 'Measurements',
-    stage: 'start',
-    async look({ settings: { metrics, written } }) {
-      if (!metrics) return skipped('Metrics are not served: metrics is not set');
-      const { host } = metrics;
-      const where = written.place(['metrics', 'host']);
-      const addresses = await addressesOf(host);
-      if (addresses.length === 0)
-        return failedForNow(
-          `metrics.host is ${host}, for which no address is known`,
-          'write an address of this machine',
-          where,
-        );
-      const open = addresses.find(({ address, family }) => !PRIVATE.check(address, `ipv${family}`));
-      if (!open) return ok(`Measurements are given at ${host} alone`);
-      const told = open.address === host ? host : `${host} (${open.address})`;
-      const isEvery = open.address === '0.0.0.0' || open.address === EVERY_ADDRESS;
-      return failed(
-        `metrics.host is ${told}, which strangers may reach, and measurements need no password`,
-        isEvery
-          ? "write 127.0.0.1, or this machine's or container's own address in the network that monitoring is in"
-          : 'write 127.0.0.1, or an address of the network that monitoring is in',
+  metrics_address: check('Measurements', 'start', async ({ settings: { metrics, written } }) => {
+    if (!metrics) return skipped('Metrics are not served: metrics is not set');
+    const { host } = metrics;
+    const where = written.place(['metrics', 'host']);
+    const addresses = await addressesOf(host);
+    if (addresses.length === 0)
+      return failedForNow(
+        `metrics.host is ${host}, for which no address is known`,
+        'write an address of this machine',
         where,
       );
-    },
-  },
+    const open = addresses.find(({ address, family }) => !PRIVATE.check(address, `ipv${family}`));
+    if (!open) return ok(`Measurements are given at ${host} alone`);
+    const told = open.address === host ? host : `${host} (${open.address})`;
+    const isEvery = open.address === '0.0.0.0' || open.address === EVERY_ADDRESS;
+    return failed(
+      `metrics.host is ${told}, which strangers may reach, and measurements need no password`,
+      isEvery
+        ? "write 127.0.0.1, or this machine's or container's own address in the network that monitoring is in"
+        : 'write 127.0.0.1, or an address of the network that monitoring is in',
+      where,
+    );
+  }),
 });
 
 /** The addresses that listening on a host comes to: names are looked up, and so is what only looks like none (`0`, `0x0`). */

@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { counted } from '../../lib/counted.ts';
 import { MINUTE_MS, SECOND_MS } from '../../lib/time.ts';
 import { FOLDERS, isUnfinished, namesIn, ownFolderFault, REASON } from '../../statements/folder.ts';
-import { checkTable, failed, ok, skipped, type Verdict, warning } from './check.ts';
+import { check, checkTable, failed, ok, skipped, type Verdict, warning } from './check.ts';
 
 /** A file is taken within seconds of its last change. */
 const WAITING_MAXIMUM_MS = 15 * MINUTE_MS;
@@ -16,18 +16,17 @@ const WRITING =
   'restart the service; where systemd runs it, name the folder in ReadWritePaths of its unit (docs/statements.md)';
 
 export const STATEMENT_FOLDER_CHECKS = checkTable({
-  statement_folder: {
-    about: 'Folder of bank statements',
-    stage: 'later',
-    isRemote: true,
-    async look({ settings, clock, deadlineMs }) {
+  statement_folder: check(
+    'Folder of bank statements',
+    ['later', 'isRemote'],
+    async ({ settings, clock, deadlineMs }) => {
       const { folder } = settings.statements;
       if (folder === null) return skipped('No folder of bank statements is watched');
       return withinDeadline(folder, { deadlineMs, fix: FIX }, () =>
         verdictOf(folder, settings.storage, clock.now()),
       );
     },
-  },
+  ),
 });
 
 /** What is to be said of the folder at `now`. Throws nothing of the file system's. */

@@ -24,14 +24,14 @@ import { missingRight } from '../../store/rights.ts';
 import { type SchemaFault, schemaFaults } from '../../store/schema.ts';
 import { leftAlone } from '../../webhooks/queries.ts';
 import {
-  type Check,
+  check,
   checkTable,
   failed,
   failedForNow,
-  intoStore,
-  intoTables,
   ok,
   skipped,
+  storeCheck,
+  tableCheck,
   type Verdict,
   warning,
 } from './check.ts';
@@ -42,187 +42,149 @@ const CLOCK_MAXIMUM_MS = MINUTE_MS;
 const UNSIGNED_MAXIMUM_MS = 5 * MINUTE_MS;
 
 export const LATER_STORE_CHECKS = checkTable({
-  store: {
-    about: 'Store',
-    stage: 'later',
-    async look({ store, settings }) {
-      if (!('database' in store)) return store.none;
-      const lock = store.database.engine === 'sqlite' ? damagedLock(settings.storage) : undefined;
-      if (lock) return failed(`${lock} is damaged`, 'remove it: it holds nothing but the lock');
-      const right = await missingRight(store.database);
-      if (right) {
-        const judge = right.isLater ? warning : failed;
-        return judge(`The account that database_url names ${right.lack}`, right.fix);
-      }
-      return ok(store.database.engine === 'sqlite' ? 'The store is SQLite' : 'PostgreSQL answers');
-    },
-  },
-  tables: {
-    about: 'Tables',
-    stage: 'later',
-    look: intoStore(async (database) => {
-      if (!(await isOurVersion(database)))
-        return skipped("The schema is another version's, which is not compared");
-      const faults = await schemaFaults(database, database.engine);
-      // SQLite stores a table as its create statement, so what changed in it is found by its columns.
-      const told = faults.filter(
-        ({ kind, is, name }) =>
-          !(kind === 'table' && is === 'changed' && faults.some((one) => one.name.startsWith(`${name}.`))),
-      );
-      if (told.length === 0) return ok('Tables, columns, indexes and triggers are as the program made them');
-      const named = told.slice(0, NAMED).map(({ problem }) => problem);
-      if (told.length > NAMED) named.push(`${told.length - NAMED} more`);
-      const isHarmless = told.every(({ is, kind }) => is === 'added' && HARMLESS.includes(kind));
-      const says = `${named[0]![0]!.toUpperCase()}${named.join(', ').slice(1)}`;
-      if (isHarmless) return warning(says, 'drop what you do not need: audit verify fails while it is there');
-      return failed(says, fixOf(told, database.engine));
-    }),
-  },
-  administrators: {
-    about: 'Administrators',
-    stage: 'later',
-    look: intoTables(async (database) => {
-      const active = (await listAdministrators(database)).filter((one) => one.disabled_at === null);
-      if (active.some((one) => one.password !== null && one.role === 'administrator'))
-        return ok(`${counted(active.length, 'person', 'people')} may sign in to the console`);
-      return warning(
-        active.length === 0
-          ? 'Payments cannot be reviewed: there are no administrators'
-          : 'No administrator has set up a password yet',
-        active.length === 0
-          ? 'run counterfoil administrators create --email you@example.org --name "Your Name" --role administrator'
-          : 'open the link that counterfoil administrators create or reset printed',
-      );
-    }),
-  },
-  second_factors: {
-    about: 'Second factors',
-    stage: 'later',
-    look: intoTables(async (database) => {
-      const passkeys = new Set(
-        (await countPasskeys(database)).map(({ administrator_id }) => administrator_id),
-      );
-      const without = (await listAdministrators(database)).filter(
-        (one) =>
-          one.disabled_at === null &&
-          one.password !== null &&
-          one.totp_secret === null &&
-          !passkeys.has(one.id),
-      );
-      if (without.length === 0) return ok('Every administrator with a password has a second factor');
-      const lack = without.length === 1 ? 'has no second factor' : 'have no second factor';
-      return {
-        ...failed(
-          `${without.map(({ email }) => email).join(', ')} ${lack}`,
-          'run counterfoil administrators reset for each, and send them the link',
-        ),
-        saysToOthers: `${counted(without.length, 'person', 'people')} ${lack}`,
-      };
-    }),
-  },
-  checkpoint: {
-    about: 'Checkpoints',
-    stage: 'later',
-    look: intoTables(async (database, { settings, clock }) => {
-      const fault = signingKeyFault(settings.storage);
-      if (fault)
-        return failed('A start ends with 78', `${fault} (docs/operating/runbook.md, "A key is lost")`);
-      // The checkpoint before the seal: never ahead of it, unless the history is another.
-      const last = await new CheckpointLookup(settings.storage).newest();
-      const seal = await newestSealIn(database);
-      if (!seal) return skipped('The history is empty');
-      if (await otherHistory(database, settings.storage))
-        return skipped('No checkpoint is signed, because the newest one is of another history');
-      if (last?.hash === seal.hash) return ok('A checkpoint vouches for the newest entry');
-      const age = clock.now() - seal.at;
-      if (age <= UNSIGNED_MAXIMUM_MS)
-        return ok('A checkpoint for the newest entries is signed within a minute');
-      return warning(
-        `The newest entries are ${Math.floor(age / MINUTE_MS)} min old and no checkpoint vouches for them`,
-        'a running service signs one every minute: start it, or see in its log why it does not',
-      );
-    }),
-  },
-  verification: {
-    about: 'History',
-    stage: 'later',
-    look({ verification: newest, settings }) {
-      const words = momentsIn(settings.time_zone);
-      const kept = newest ? undefined : lastVerification(settings.storage);
-      if (kept && !kept.intact)
-        return failed(
-          `The verification of ${words.moment(kept.at)} found that the history is not what it was`,
-          'keep the files as they are and run counterfoil audit verify',
-        );
-      if (!newest) return skipped('The history is not verified here', 'run counterfoil audit verify');
-      const outcome = newest();
-      if (!outcome)
-        return skipped(
-          'The history was not verified since this server started',
-          'press Verify now in the audit log',
-        );
-      const at = words.moment(outcome.at);
-      if (outcome.is === 'verified') {
-        const { acknowledged } = outcome.found;
-        return ok(`The history was verified on ${at}${withKnown(acknowledged)}`);
-      }
-      if (outcome.is === 'failed')
-        return warning(`The verification of ${at} failed before it came to an end`, 'see why in the log');
+  store: check('Store', 'later', async ({ store, settings }) => {
+    if (!('database' in store)) return store.none;
+    const lock = store.database.engine === 'sqlite' ? damagedLock(settings.storage) : undefined;
+    if (lock) return failed(`${lock} is damaged`, 'remove it: it holds nothing but the lock');
+    const right = await missingRight(store.database);
+    if (right) {
+      const judge = right.isLater ? warning : failed;
+      return judge(`The account that database_url names ${right.lack}`, right.fix);
+    }
+    return ok(store.database.engine === 'sqlite' ? 'The store is SQLite' : 'PostgreSQL answers');
+  }),
+  tables: storeCheck('Tables', 'later', async (database) => {
+    if (!(await isOurVersion(database)))
+      return skipped("The schema is another version's, which is not compared");
+    const faults = await schemaFaults(database, database.engine);
+    // SQLite stores a table as its create statement, so what changed in it is found by its columns.
+    const told = faults.filter(
+      ({ kind, is, name }) =>
+        !(kind === 'table' && is === 'changed' && faults.some((one) => one.name.startsWith(`${name}.`))),
+    );
+    if (told.length === 0) return ok('Tables, columns, indexes and triggers are as the program made them');
+    const named = told.slice(0, NAMED).map(({ problem }) => problem);
+    if (told.length > NAMED) named.push(`${told.length - NAMED} more`);
+    const isHarmless = told.every(({ is, kind }) => is === 'added' && HARMLESS.includes(kind));
+    const says = `${named[0]![0]!.toUpperCase()}${named.join(', ').slice(1)}`;
+    if (isHarmless) return warning(says, 'drop what you do not need: audit verify fails while it is there');
+    return failed(says, fixOf(told, database.engine));
+  }),
+  administrators: tableCheck('Administrators', 'later', async (database) => {
+    const active = (await listAdministrators(database)).filter((one) => one.disabled_at === null);
+    if (active.some((one) => one.password !== null && one.role === 'administrator'))
+      return ok(`${counted(active.length, 'person', 'people')} may sign in to the console`);
+    return warning(
+      active.length === 0
+        ? 'Payments cannot be reviewed: there are no administrators'
+        : 'No administrator has set up a password yet',
+      active.length === 0
+        ? 'run counterfoil administrators create --email you@example.org --name "Your Name" --role administrator'
+        : 'open the link that counterfoil administrators create or reset printed',
+    );
+  }),
+  second_factors: tableCheck('Second factors', 'later', async (database) => {
+    const passkeys = new Set((await countPasskeys(database)).map(({ administrator_id }) => administrator_id));
+    const without = (await listAdministrators(database)).filter(
+      (one) =>
+        one.disabled_at === null &&
+        one.password !== null &&
+        one.totp_secret === null &&
+        !passkeys.has(one.id),
+    );
+    if (without.length === 0) return ok('Every administrator with a password has a second factor');
+    const lack = without.length === 1 ? 'has no second factor' : 'have no second factor';
+    return {
+      ...failed(
+        `${without.map(({ email }) => email).join(', ')} ${lack}`,
+        'run counterfoil administrators reset for each, and send them the link',
+      ),
+      saysToOthers: `${counted(without.length, 'person', 'people')} ${lack}`,
+    };
+  }),
+  checkpoint: tableCheck('Checkpoints', 'later', async (database, { settings, clock }) => {
+    const fault = signingKeyFault(settings.storage);
+    if (fault) return failed('A start ends with 78', `${fault} (docs/operating/runbook.md, "A key is lost")`);
+    // The checkpoint before the seal: never ahead of it, unless the history is another.
+    const last = await new CheckpointLookup(settings.storage).newest();
+    const seal = await newestSealIn(database);
+    if (!seal) return skipped('The history is empty');
+    if (await otherHistory(database, settings.storage))
+      return skipped('No checkpoint is signed, because the newest one is of another history');
+    if (last?.hash === seal.hash) return ok('A checkpoint vouches for the newest entry');
+    const age = clock.now() - seal.at;
+    if (age <= UNSIGNED_MAXIMUM_MS)
+      return ok('A checkpoint for the newest entries is signed within a minute');
+    return warning(
+      `The newest entries are ${Math.floor(age / MINUTE_MS)} min old and no checkpoint vouches for them`,
+      'a running service signs one every minute: start it, or see in its log why it does not',
+    );
+  }),
+  verification: check('History', 'later', ({ verification: newest, settings }) => {
+    const words = momentsIn(settings.time_zone);
+    const kept = newest ? undefined : lastVerification(settings.storage);
+    if (kept && !kept.intact)
       return failed(
-        `The history is not what it was: ${words.within(outcome.problem)}`,
+        `The verification of ${words.moment(kept.at)} found that the history is not what it was`,
         'keep the files as they are and run counterfoil audit verify',
       );
-    },
-  },
+    if (!newest) return skipped('The history is not verified here', 'run counterfoil audit verify');
+    const outcome = newest();
+    if (!outcome)
+      return skipped(
+        'The history was not verified since this server started',
+        'press Verify now in the audit log',
+      );
+    const at = words.moment(outcome.at);
+    if (outcome.is === 'verified') {
+      const { acknowledged } = outcome.found;
+      return ok(`The history was verified on ${at}${withKnown(acknowledged)}`);
+    }
+    if (outcome.is === 'failed')
+      return warning(`The verification of ${at} failed before it came to an end`, 'see why in the log');
+    return failed(
+      `The history is not what it was: ${words.within(outcome.problem)}`,
+      'keep the files as they are and run counterfoil audit verify',
+    );
+  }),
 });
 
 /** In the order in which a start asks them. */
 export const STORE_CHECKS = checkTable({
-  schema: {
-    about: 'Schema',
-    stage: 'store',
-    always: true,
-    look: intoStore(async (database) => {
-      try {
-        const steps = await missingMigrations(database);
-        const other = await otherMigration(database);
-        if (other !== undefined)
-          return warning(
-            `The store was made with another ${other} than that of this program, ${VERSION}`,
-            'install the program anew, or run the version that made the store; what differs stands under Tables',
-          );
-        if (steps === 0) return ok(`The schema is this program's, version ${knownMigrations().length}`);
+  schema: storeCheck('Schema', ['store', 'always'], async (database) => {
+    try {
+      const steps = await missingMigrations(database);
+      const other = await otherMigration(database);
+      if (other !== undefined)
         return warning(
-          `The schema lacks ${counted(steps, 'step')}`,
-          'run counterfoil migrate; a start does so too',
+          `The store was made with another ${other} than that of this program, ${VERSION}`,
+          'install the program anew, or run the version that made the store; what differs stands under Tables',
         );
-      } catch (error) {
-        if (!(error instanceof SchemaTooNew)) throw error;
-        const [what, fix] = error.message.split(': ');
-        return failed(`${what![0]!.toUpperCase()}${what!.slice(1)}`, fix!);
-      }
-    }),
-  },
-  durability: {
-    about: 'Power cuts',
-    stage: 'store',
-    look: intoStore(async (database) => durabilityVerdict(await database.durability())),
-  },
-  history_clock: {
-    about: 'Clock and history',
-    stage: 'store',
-    look: intoStore(async (database, { clock, settings }) => {
-      const seal = await newestSealIn(database);
-      if (!seal) return ok('The history is empty');
-      const now = clock.now();
-      if (seal.at - now <= CLOCK_MAXIMUM_MS) return ok('The clock is not behind the history');
-      const words = momentsIn(settings.time_zone);
-      return failedForNow(
-        `The clock says ${words.moment(now)}, and the newest entry of the history was written on ${words.moment(seal.at)}`,
-        'set the clock right; if it is right and was not then, run counterfoil accept-clock',
+      if (steps === 0) return ok(`The schema is this program's, version ${knownMigrations().length}`);
+      return warning(
+        `The schema lacks ${counted(steps, 'step')}`,
+        'run counterfoil migrate; a start does so too',
       );
-    }),
-  },
+    } catch (error) {
+      if (!(error instanceof SchemaTooNew)) throw error;
+      const [what, fix] = error.message.split(': ');
+      return failed(`${what![0]!.toUpperCase()}${what!.slice(1)}`, fix!);
+    }
+  }),
+  durability: storeCheck('Power cuts', 'store', async (database) =>
+    durabilityVerdict(await database.durability()),
+  ),
+  history_clock: storeCheck('Clock and history', 'store', async (database, { clock, settings }) => {
+    const seal = await newestSealIn(database);
+    if (!seal) return ok('The history is empty');
+    const now = clock.now();
+    if (seal.at - now <= CLOCK_MAXIMUM_MS) return ok('The clock is not behind the history');
+    const words = momentsIn(settings.time_zone);
+    return failedForNow(
+      `The clock says ${words.moment(now)}, and the newest entry of the history was written on ${words.moment(seal.at)}`,
+      'set the clock right; if it is right and was not then, run counterfoil accept-clock',
+    );
+  }),
 });
 
 /** What each setting must be, and the command that makes it so. */
@@ -256,25 +218,20 @@ export function durabilityVerdict(settings: Readonly<Record<string, string>>): V
 export const newestSealIn = (database: Database) => unlessEmpty(newestSeal(database));
 
 export const INDEX_CHECKS = checkTable({
-  indexes: {
-    about: 'Indexes',
-    stage: 'store',
-    always: true,
-    look: intoStore(async (database, { deep }) => {
-      if (!deep)
-        return skipped(
-          'The indexes are not proven without --deep',
-          'run counterfoil doctor --deep or audit verify',
-        );
-      const [fault] = await database.indexFaults();
-      if (fault === undefined) return ok('Every index leads to the rows that it should');
-      const fix =
-        database.engine === 'sqlite'
-          ? 'keep a copy of the file, find out who wrote to it, and restore a backup that verifies'
-          : 'find out why, then run reindex index for it';
-      return failed(`The store finds other rows than it holds: ${fault}`, fix);
-    }),
-  },
+  indexes: storeCheck('Indexes', ['store', 'always'], async (database, { deep }) => {
+    if (!deep)
+      return skipped(
+        'The indexes are not proven without --deep',
+        'run counterfoil doctor --deep or audit verify',
+      );
+    const [fault] = await database.indexFaults();
+    if (fault === undefined) return ok('Every index leads to the rows that it should');
+    const fix =
+      database.engine === 'sqlite'
+        ? 'keep a copy of the file, find out who wrote to it, and restore a backup that verifies'
+        : 'find out why, then run reindex index for it';
+    return failed(`The store finds other rows than it holds: ${fault}`, fix);
+  }),
 });
 
 /** Maximum number of faults in the message. */
@@ -313,11 +270,8 @@ function fixOf(faults: readonly SchemaFault[], engine: Database['engine']): stri
 /** A node that died is replaced within seconds, and one that has much to send holds the queue meanwhile. */
 const LEFT_MS = 5 * MINUTE_MS;
 
-const webhooks: Check = {
-  id: 'webhooks',
-  about: 'Webhooks',
-  stage: 'later',
-  look: intoTables(async (database, { clock, settings }) => {
+export const WEBHOOK_CHECKS = checkTable({
+  webhooks: tableCheck('Webhooks', 'later', async (database, { clock, settings }) => {
     const left = await leftAlone(database, clock.now() - LEFT_MS);
     const merchants = await findMerchants(
       database,
@@ -333,6 +287,4 @@ const webhooks: Check = {
       'see that a server runs; its log says "webhooks cannot be delivered for now" and why (docs/operating/runbook.md#counterfoil-webhooks-held-up)',
     );
   }),
-};
-
-export const WEBHOOK_CHECKS = [webhooks];
+});

@@ -16,17 +16,17 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { newestBackupAt } from '../../../src/operate/checks/backup-checks.ts';
-import { DatabaseError } from '../../../src/store/database.ts';
-import { acknowledgeAll } from '../../support/acknowledge.ts';
-import { hasOpenssl, temporaryCertificates } from '../../support/certificates.ts';
-import { run } from '../../support/command.ts';
-import { freePorts } from '../../support/free-ports.ts';
-import { type Harness, startHarness } from '../../support/harness.ts';
-import { eventually } from '../../support/waiting.ts';
-import { answering, WebhookReceiver } from '../../support/webhook-receiver.ts';
+import { newestBackupAt } from '../../src/operate/checks/backup-checks.ts';
+import { DatabaseError } from '../../src/store/database.ts';
+import { acknowledgeAll } from '../support/acknowledge.ts';
+import { hasOpenssl, temporaryCertificates } from '../support/certificates.ts';
+import { run } from '../support/command.ts';
+import { freePorts } from '../support/free-ports.ts';
+import { type Harness, startHarness } from '../support/harness.ts';
+import { eventually } from '../support/waiting.ts';
+import { answering, WebhookReceiver } from '../support/webhook-receiver.ts';
 
-const root = fileURLToPath(new URL('../../..', import.meta.url));
+const root = fileURLToPath(new URL('../..', import.meta.url));
 const read = (file: string) => readFileSync(`${root}/${file}`, 'utf8');
 const NAME = /\b(?:counterfoil|process|nodejs)_[a-z0-9_]+\b/g;
 
