@@ -42,15 +42,15 @@ import { createShell, type ShellParts } from '../web/shell.ts';
 import type { AddressRules } from '../webhooks/addresses.ts';
 import { sentDescription } from '../webhooks/present.ts';
 import { isSignedFor } from '../webhooks/signing.ts';
-import { adminApi, adminDescription } from './admin/admin.ts';
+import { adminApi, adminDescription } from './admin.ts';
 import type { Installation } from './checks/check.ts';
 import { Inspector } from './checks/checks.ts';
 import { ROW_CHECKS } from './checks/row-checks.ts';
+import type { SurfaceSettings } from './config.ts';
 import type { Mail } from './mail.ts';
 import { type ConsoleSettings, consolePages } from './pages/console.ts';
 import { consoleRoutes, type RoomParts } from './rooms.ts';
 import { isSecure, originsOf, type Places, type Site } from './settings/places.ts';
-import type { SurfaceSettings } from './surface-settings.ts';
 import { v1, v1Description } from './v1.ts';
 
 /** The health page waits no longer for the service's own addresses to answer. */

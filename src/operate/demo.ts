@@ -10,9 +10,8 @@ import { cancelByCustomer } from '../payments/submit.ts';
 import { type Trial, tryOut } from '../review/try-out.ts';
 import { changeEndpoint, createEndpoint } from '../webhooks/change.ts';
 import { listEndpoints } from '../webhooks/queries.ts';
-import type { Configuration } from './config.ts';
+import { type Configuration, termsOf } from './config.ts';
 import type { Service } from './main.ts';
-import { termsOf } from './surface-settings.ts';
 
 /** The demo's payments: what each is for, its amount in euros, and the moves that lead to its status. */
 const PAYMENTS: readonly [description: string, amount: number, moves: readonly (Trial | 'cancel')[]][] = [

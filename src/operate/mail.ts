@@ -20,11 +20,11 @@ import type { Offer } from '../payments/methods/offer.ts';
 import type { Payment } from '../payments/payment.ts';
 import type { ReviewFigures } from '../review/figures.ts';
 import type { Database } from '../store/database.ts';
-import { BACKUP_MAXIMUM_MS, newestBackupAt } from './checks/backup-checks.ts';
+import { BACKUP_MAXIMUM_MS, newestBackupAt } from './checks/folder-checks.ts';
 import type { Configuration } from './config.ts';
 import { mailServer } from './settings/operation.ts';
 import type { Places } from './settings/places.ts';
-import type { Undo } from './undo.ts';
+import type { Undo } from './work.ts';
 
 /** What letters of a development server without a mail server say they are from. */
 const DEV_FROM = 'counterfoil@localhost.example';

@@ -32,16 +32,14 @@ import { Health } from '../web/health.ts';
 import { refuser } from '../web/rate-limit.ts';
 import type { WebhookWorker } from '../webhooks/worker.ts';
 import { buildApp } from './app.ts';
-import { newestBackupAt } from './checks/backup-checks.ts';
 import { KeyPairUnfit, type LoadedKeyPair, loadKeyPair } from './checks/certificate-checks.ts';
-import { type Configuration, ConfigurationError, installationOf } from './config.ts';
+import { newestBackupAt } from './checks/folder-checks.ts';
+import { type Configuration, ConfigurationError, installationOf, surfaceSettings } from './config.ts';
 import { freePlaces, openListeners, openMetrics } from './listeners.ts';
 import { startMail } from './mail.ts';
 import type { Measurements } from './measurements.ts';
 import { webhookRules } from './settings/merchants.ts';
-import { surfaceSettings } from './surface-settings.ts';
-import { Undo } from './undo.ts';
-import { type Pace, startCounters, startFollowing, startWork } from './work.ts';
+import { type Pace, startCounters, startFollowing, startWork, Undo } from './work.ts';
 
 export interface Service {
   baseUrl: string;

@@ -12,8 +12,7 @@ import type { Acts } from '../web/act.ts';
 import { ENDPOINT_ACTS } from '../webhooks/acts.ts';
 import { webhookRoutes } from '../webhooks/pages/routes.ts';
 import { auditPage, checkpoints, publicKey, verify } from './pages/audit-log.ts';
-import type { InstallationContext, InstallationParts } from './pages/context.ts';
-import { healthPage } from './pages/health.ts';
+import { healthPage, type InstallationContext, type InstallationParts } from './pages/health.ts';
 
 /** The routine acts of all rooms, for the documents and the test of permissions. */
 export const ROUTINE_ACTS: readonly Acts<never>[] = [MERCHANT_ACTS, ENDPOINT_ACTS];

@@ -25,7 +25,6 @@ import { WebhookWorker } from '../webhooks/worker.ts';
 import type { Configuration } from './config.ts';
 import type { Measurements } from './measurements.ts';
 import { webhookRules } from './settings/merchants.ts';
-import type { Undo } from './undo.ts';
 
 /** How long the service waits, in milliseconds, and what its hashes cost, where a test has it otherwise. */
 export interface Pace extends Partial<StreamPace> {
@@ -126,4 +125,29 @@ export function startCounters(journal: Journal, { clock, log }: WorkParts, undo:
   const tallyWriter = startFailureTally(tally, log);
   undo.add(() => tallyWriter.stop());
   return { keyUses, tally };
+}
+
+export class Undo {
+  readonly #steps: (() => unknown)[] = [];
+  readonly #log: Pick<Logger, 'error'>;
+
+  constructor(log: Pick<Logger, 'error'>) {
+    this.#log = log;
+  }
+
+  /** Adds a step, which comes before those that were added before it. */
+  add(step: () => unknown): void {
+    this.#steps.push(step);
+  }
+
+  /** Takes all steps, each once, one after the other. Throws nothing: what a step throws is logged. */
+  async run(): Promise<void> {
+    for (const step of this.#steps.splice(0).reverse()) {
+      try {
+        await step();
+      } catch (error) {
+        this.#log.error({ err: error }, 'a step of the stop failed'); // the others are owed theirs
+      }
+    }
+  }
 }

@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { newestBackupAt } from '../../src/operate/checks/backup-checks.ts';
+import { newestBackupAt } from '../../src/operate/checks/folder-checks.ts';
 import { DatabaseError } from '../../src/store/database.ts';
 import { acknowledgeAll } from '../support/acknowledge.ts';
 import { hasOpenssl, temporaryCertificates } from '../support/certificates.ts';

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
-import { fileSystemOf } from '../../src/operate/checks/file-checks.ts';
+import { fileSystemOf } from '../../src/operate/checks/machine-checks.ts';
 
 export type Engine = 'sqlite' | 'postgres';
 const BOTH: readonly Engine[] = ['sqlite', 'postgres'];

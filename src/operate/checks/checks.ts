@@ -2,12 +2,11 @@
 
 import { MINUTE_MS } from '../../lib/time.ts';
 import { ADDRESS_CHECKS, HOST_CHECKS, MAIL_CHECKS } from './address-checks.ts';
-import { BACKUP_CHECKS } from './backup-checks.ts';
 import { CERTIFICATE_CHECKS, KEY_PAIR_CHECKS } from './certificate-checks.ts';
 import type { Check, CheckOutcome, Subject, Verdict } from './check.ts';
-import { FILE_CHECKS } from './file-checks.ts';
+import { BACKUP_CHECKS, STATEMENT_FOLDER_CHECKS } from './folder-checks.ts';
 import { DATABASE_FILE_CHECKS, VOUCHED_CHECKS } from './lost-store.ts';
-import { CLOCK_CHECKS, PROCESS_CHECKS } from './process-checks.ts';
+import { CLOCK_CHECKS, FILE_CHECKS, PROCESS_CHECKS } from './machine-checks.ts';
 import { SECRETS_CHECKS } from './sealed-secrets.ts';
 import {
   LATER_SETTINGS_CHECKS,
@@ -16,7 +15,6 @@ import {
   READ_PLACE_CHECKS,
   SETTINGS_CHECKS,
 } from './settings-checks.ts';
-import { STATEMENT_FOLDER_CHECKS } from './statement-folder-check.ts';
 import { INDEX_CHECKS, LATER_STORE_CHECKS, STORE_CHECKS, WEBHOOK_CHECKS } from './store-checks.ts';
 
 /** The one list: `serve`, `doctor` and the console's health page go through it. */

@@ -8,7 +8,7 @@ import { CHECKPOINT_FILES } from '../../journal/checkpoint.ts';
 import { type FileDigest, sync, writeDurably } from '../../lib/durable-files.ts';
 import { formatTimestamp, HOUR_MS, systemClock } from '../../lib/time.ts';
 import { SQLITE_FILE } from '../../store/open.ts';
-import { existing } from '../checks/file-checks.ts';
+import { existing } from '../checks/machine-checks.ts';
 import { Failure, shownPath } from './terminal.ts';
 
 const LIST = 'backup.json';

@@ -1,34 +1,38 @@
 // The command line: the list of commands, each loaded when it is asked for.
 import { type Command, CommanderError } from 'commander';
 import { VERSION } from '../../lib/version.ts';
-import { completeHelp, newCommand } from './usage.ts';
+import { completeHelp, newCommand, withCommonOptions } from './usage.ts';
 
 const EXIT_USAGE = 2;
 
-type Listed = readonly [name: string, summary: string, load: () => Promise<{ command(): Command }>];
+type Listed = readonly [
+  name: string,
+  summary: string,
+  load: () => Promise<{ command(name: string): Command }>,
+];
 
 /** Each command is loaded when it is asked for: the list of all needs none, and a short one nothing of the server. */
 const COMMANDS: readonly Listed[] = [
   ['serve', 'run the service', () => import('./serve.ts')],
   ['init', 'write a configuration for production', () => import('./init.ts')],
   ['move', 'carry the store over, from SQLite to PostgreSQL or back', () => import('./move.ts')],
-  ['migrate', "bring the store's schema up to date (serve does so too)", () => import('./migrate.ts')],
+  ['migrate', "bring the store's schema up to date (serve does so too)", () => import('./upkeep.ts')],
   ['keys', 'API keys of merchants', () => import('./keys.ts')],
   ['merchants', 'merchants of the file, and those who registered', () => import('./merchants.ts')],
   ['invites', 'invitations to register as a merchant', () => import('./invites.ts')],
   ['administrators', 'who may review payments and manage the rest', () => import('./administrators.ts')],
-  ['payments', 'look at one payment', () => import('./payments.ts')],
+  ['payments', 'look at one payment', () => import('./look-up.ts')],
   ['listen', 'forward test events to a server on this machine', () => import('./listen.ts')],
-  ['trigger', 'make a test payment with an event of a type', () => import('./trigger.ts')],
-  ['requests', 'say what is known of one request', () => import('./requests.ts')],
+  ['trigger', 'make a test payment with an event of a type', () => import('./listen.ts')],
+  ['requests', 'say what is known of one request', () => import('./look-up.ts')],
   ['audit', 'the history and its proof', () => import('./audit.ts')],
-  ['accept-clock', "record that this machine's clock is right", () => import('./accept-clock.ts')],
+  ['accept-clock', "record that this machine's clock is right", () => import('./upkeep.ts')],
   ['doctor', 'look for what is wrong, and say how to fix it', () => import('./doctor.ts')],
   ['erase', 'erase the personal data of payments for good', () => import('./erase.ts')],
   ['export', 'write payments as CSV or NDJSON', () => import('./export.ts')],
   ['backup', 'copy the store beside its server, and verify the copy', () => import('./backup.ts')],
   ['restore', 'put a backup in the place of the store', () => import('./restore.ts')],
-  ['store', 'the file of a SQLite store', () => import('./store-rescue.ts')],
+  ['store', 'the file of a SQLite store', () => import('./upkeep.ts')],
   ['webhooks', 'webhook endpoints of merchants', () => import('./webhooks.ts')],
   ['mail', 'the server that letters leave by', () => import('./mail.ts')],
   ['secrets', 'the keys that no backup of the store holds', () => import('./secrets.ts')],
@@ -74,6 +78,7 @@ export async function commandLine(name?: string): Promise<Command> {
 /** What the list of commands needs of all, and a mistyped name for the nearest one, is in the table. */
 function wanted(name: string | undefined): Promise<Command[]> {
   const found = COMMANDS.filter(([one]) => name === undefined || one === name);
-  if (found.length > 0) return Promise.all(found.map(async ([, , load]) => (await load()).command()));
+  if (found.length > 0)
+    return Promise.all(found.map(async ([one, , load]) => withCommonOptions((await load()).command(one))));
   return Promise.resolve(COMMANDS.map(([one, summary]) => newCommand(one, summary, [])));
 }

@@ -26,7 +26,7 @@ import { misplacedFiles } from '../checks/lost-store.ts';
 import { type Configuration, configurationFile, installationOf, readConfiguration } from '../config.ts';
 import { environment } from '../environment.ts';
 import { mayColor, shownPath, styled } from './terminal.ts';
-import { CONFIG_OPTION, JSON_OPTION, newCommand } from './usage.ts';
+import { CONFIG_OPTION, newCommand } from './usage.ts';
 
 const DEADLINE_MS = 5 * SECOND_MS;
 /** Lines are broken here where a terminal does not say how wide it is. */
@@ -44,7 +44,6 @@ What each check means: docs/doctor.md.`,
   )
     .option(...CONFIG_OPTION)
     .option('--deep', 'read the whole store, too, and prove its indexes')
-    .option(...JSON_OPTION)
     .action(doctor);
 }
 

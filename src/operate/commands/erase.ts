@@ -21,7 +21,7 @@ import { type Configuration, configurationFile, readConfiguration } from '../con
 import { parseEmail, parseId } from './arguments.ts';
 import { openFenced, requireSchema, requireStore, type StoreOptions } from './store.ts';
 import { canAsk, Failure, type Progress, print, saysYes, shownPath, withProgressBar } from './terminal.ts';
-import { CONFIG_OPTION, JSON_OPTION, newCommand } from './usage.ts';
+import { newCommand } from './usage.ts';
 
 /** Payments erased at a time; a server on the same PostgreSQL gets its turn between. */
 const BATCH = 100;
@@ -54,8 +54,6 @@ export function command(): Command {
       parseEmail,
     )
     .option('--yes', 'do not ask')
-    .option(...CONFIG_OPTION)
-    .option(...JSON_OPTION)
     .action(erase);
 }
 

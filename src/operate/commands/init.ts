@@ -23,7 +23,7 @@ import { environment } from '../environment.ts';
 import { inspect } from './doctor.ts';
 import type { StoreOptions } from './store.ts';
 import { Failure, shownPath } from './terminal.ts';
-import { JSON_OPTION, newCommand } from './usage.ts';
+import { newCommand } from './usage.ts';
 
 /** The checks that a new file can fail. No service runs yet, and the user is seldom the account that serves. */
 const CHECKED = CHECKS.filter(
@@ -91,7 +91,6 @@ export function command(): Command {
     .option('--administrator <email>', 'who shall review payments first', parseEmail)
     .option('--allow-root', 'let the service run as root; it does not need root')
     .option('--force', 'write over a file that is there, which is kept as FILE.old, or FILE.old.2 and so on')
-    .option(...JSON_OPTION)
     .action(init);
 }
 

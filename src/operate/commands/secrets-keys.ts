@@ -24,7 +24,7 @@ import { resealSecrets, sealedSecrets } from '../checks/sealed-secrets.ts';
 import type { Configuration } from '../config.ts';
 import { OPERATOR, type Store, type StoreOptions, withStore } from './store.ts';
 import { columns, Failure, print, shownPath } from './terminal.ts';
-import { CONFIG_OPTION, JSON_OPTION, newCommand } from './usage.ts';
+import { newCommand } from './usage.ts';
 
 /** Four times what a node needs to hear of an entry. */
 const HEARD_MS = 2 * SECOND_MS;
@@ -58,7 +58,7 @@ Examples:
       .addArgument(new Argument('<id>', 'the id of the key, from secrets list'))
       .action(remove),
   ];
-  return commands.map((command) => command.option(...CONFIG_OPTION).option(...JSON_OPTION));
+  return commands.map((command) => command);
 }
 
 async function rotate({ to, ...options }: StoreOptions & { to?: string }): Promise<void> {

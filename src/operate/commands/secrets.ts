@@ -27,7 +27,7 @@ import { type KeyId, openKeys, putBack, readKeys, sealKeys } from './node-keys.t
 import { addKey, keyCommands, placeShown } from './secrets-keys.ts';
 import { OPERATOR, type Store, type StoreOptions, withStore } from './store.ts';
 import { canAsk, Failure, print, saysYes, shownPath } from './terminal.ts';
-import { CONFIG_OPTION, JSON_OPTION, newCommand } from './usage.ts';
+import { newCommand } from './usage.ts';
 
 interface SecretsOptions extends StoreOptions {
   passphraseFile?: string;
@@ -67,10 +67,10 @@ Examples:
   ]);
   for (const command of [saving, restoring])
     secrets.addCommand(
-      command
-        .option('--passphrase-file <file>', 'read the passphrase from its first line; - is standard input')
-        .option(...CONFIG_OPTION)
-        .option(...JSON_OPTION),
+      command.option(
+        '--passphrase-file <file>',
+        'read the passphrase from its first line; - is standard input',
+      ),
     );
   for (const command of [making, ...keyCommands(), lostCommand()]) secrets.addCommand(command);
   return secrets;
@@ -168,8 +168,6 @@ function lostCommand(): Command {
   return new Command('lost')
     .description('go on without a key that is lost for good: what only it opens is cleared')
     .option('--yes', 'do not ask')
-    .option(...CONFIG_OPTION)
-    .option(...JSON_OPTION)
     .addHelpText(
       'after',
       `

@@ -31,10 +31,24 @@ export function newCommand(
     .addHelpText('after', `\nExample${examples.length > 1 ? 's' : ''}:${lines}${more}`);
 }
 
-/** Adds commands that read the configuration and print JSON on demand. */
+/** Adds commands to a group of them. */
 export function addCommands(group: Command, commands: readonly Command[]): Command {
-  for (const one of commands) group.addCommand(one.option(...CONFIG_OPTION).option(...JSON_OPTION));
+  for (const one of commands) group.addCommand(one);
   return group;
+}
+
+/** Commands that read no configuration, and the one of them that prints no JSON. */
+const UNCONFIGURED = ['secrets new', 'statements check'];
+const PLAIN = 'secrets new';
+
+/** Adds to a command and all below it what nearly every one takes, where it has not said itself what it takes. */
+export function withCommonOptions(command: Command, path = command.name()): Command {
+  for (const one of command.commands) withCommonOptions(one, `${path} ${one.name()}`);
+  if (command.commands.length > 0) return command;
+  const has = (name: string) => command.options.some(({ long }) => long === name);
+  if (!has('--config') && !UNCONFIGURED.includes(path)) command.option(...CONFIG_OPTION);
+  if (!has('--json') && path !== PLAIN) command.option(...JSON_OPTION);
+  return command;
 }
 
 /** What 0 and 1 mean, for commands where "done" and "failed" do not say it. */

@@ -26,7 +26,7 @@ import { type Html, html } from '../../lib/html.ts';
 import { momentsIn } from '../../lib/moments.ts';
 import { isPaymentId } from '../../payments/payment.ts';
 import { pager, records } from '../../web/markup/table.ts';
-import type { InstallationContext } from './context.ts';
+import type { InstallationContext } from './health.ts';
 
 const PAGE = 50;
 const PARAMETERS = ['actor', 'action', 'subject', 'from', 'to'] as const;

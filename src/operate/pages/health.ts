@@ -1,14 +1,15 @@
 // The health page: what every check finds about this installation, what is to be fixed first, in the words of `counterfoil doctor`.
 import { may } from '../../administrators/administrator.ts';
 import { literal, notice } from '../../administrators/pages/parts.ts';
-import type { Outcome } from '../../administrators/pages/route.ts';
+import type { Context, Outcome } from '../../administrators/pages/route.ts';
+import type { BackgroundVerification } from '../../journal/background-verification.ts';
+import type { CheckpointLookup } from '../../journal/checkpoint.ts';
 import { type Html, html } from '../../lib/html.ts';
 import { phrase } from '../../lib/phrases.ts';
 import { type IconName, icon } from '../../web/markup/icons.ts';
 import { type Column, records } from '../../web/markup/table.ts';
 import type { CheckOutcome } from '../checks/check.ts';
-import { advice, type Finding, sentence, tally } from '../checks/checks.ts';
-import type { InstallationContext } from './context.ts';
+import { advice, type Finding, type Inspector, sentence, tally } from '../checks/checks.ts';
 
 /** What an outcome looks like: the stamp of a status that means as much. */
 const STAMPS: Record<CheckOutcome, { stamp: string; icon: IconName; word: string }> = {
@@ -98,3 +99,13 @@ function printed(text: string): Html {
   );
   return html`<span lang="en">${shown}</span>`;
 }
+
+export interface InstallationParts {
+  /** The private directory, where checkpoints and the public key lie. */
+  storage: string;
+  checkpoints: CheckpointLookup;
+  verification: BackgroundVerification;
+  inspector: Inspector;
+}
+
+export type InstallationContext = Context & InstallationParts;

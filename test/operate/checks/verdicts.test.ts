@@ -15,7 +15,7 @@ import {
   fileSystemVerdict,
   servedSign,
   spaceVerdict,
-} from '../../../src/operate/checks/file-checks.ts';
+} from '../../../src/operate/checks/machine-checks.ts';
 import { durabilityVerdict } from '../../../src/operate/checks/store-checks.ts';
 import { migrate } from '../../../src/store/migrate.ts';
 import { openDatabase } from '../../../src/store/open.ts';

@@ -18,7 +18,7 @@ import { HOUR_MS, systemClock } from '../../../src/lib/time.ts';
 import { DEVELOPMENT_KEY } from '../../../src/merchants/merchant.ts';
 import { changeMerchantState } from '../../../src/merchants/suspend.ts';
 import { CHECKS } from '../../../src/operate/checks/checks.ts';
-import { fileSystemOf } from '../../../src/operate/checks/file-checks.ts';
+import { fileSystemOf } from '../../../src/operate/checks/machine-checks.ts';
 import { inspect } from '../../../src/operate/commands/doctor.ts';
 import { readConfiguration } from '../../../src/operate/config.ts';
 import { migrate } from '../../../src/store/migrate.ts';
