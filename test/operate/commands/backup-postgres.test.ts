@@ -103,7 +103,7 @@ describe('a store on PostgreSQL', () => {
       const store = await another('postgres');
       const program = copyProgram();
       program.change(
-        'src/operate/commands/place-backup.ts',
+        'src/operate/commands/restore.ts',
         step,
         `process.kill(process.pid, 'SIGKILL'); ${step}`,
       );

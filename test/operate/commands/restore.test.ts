@@ -309,7 +309,7 @@ describe('restore', () => {
       const there = folderContents(storage);
       const program = copyProgram();
       program.change(
-        'src/operate/commands/place-backup.ts',
+        'src/operate/commands/restore.ts',
         step,
         `{ ${step} process.kill(process.pid, 'SIGKILL'); }`,
       );
