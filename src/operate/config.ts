@@ -19,7 +19,7 @@ import { hostsFault } from '../store/connection-string.ts';
 import { plainPeers } from '../web/host-name.ts';
 import { addressForLog } from '../web/network.ts';
 import { type Installation, isDecisive, lineOf, type WhereWritten } from './checks/check.ts';
-import { READ_CHECKS, READ_PLACE_CHECKS } from './checks/settings-checks.ts';
+import { READ_CHECKS } from './checks/settings-checks.ts';
 import { type Environment, environment } from './environment.ts';
 import { explainIssue, explainSyntax, settingName } from './settings/config-fault.ts';
 import { endpointsOf } from './settings/merchants.ts';
@@ -291,7 +291,7 @@ function overrides(
 
 /** Why no command takes a configuration for production as it is written, in one line; undefined where all do. */
 function readingRefusal(subject: Installation): string | undefined {
-  for (const check of [...READ_CHECKS, ...READ_PLACE_CHECKS]) {
+  for (const check of READ_CHECKS) {
     if (!isDecisive(check, subject)) continue;
     const verdict = check.look(subject);
     if (verdict.is === 'failed') return lineOf(verdict);

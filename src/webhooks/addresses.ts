@@ -51,7 +51,8 @@ function splitNetwork(network: string): { address: string; bits: number } {
   return { address, bits: Number(bits ?? (isIP(address) === 6 ? 128 : 32)) };
 }
 
-function listOf(networks: readonly string[]): BlockList {
+/** A list that tells which addresses lie in any of `networks` (CIDR). */
+export function listOf(networks: readonly string[]): BlockList {
   const list = new BlockList();
   for (const network of networks) {
     const { address, bits } = splitNetwork(network);

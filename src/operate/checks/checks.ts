@@ -4,42 +4,17 @@ import { MINUTE_MS } from '../../lib/time.ts';
 import { ADDRESS_CHECKS, HOST_CHECKS, MAIL_CHECKS } from './address-checks.ts';
 import { CERTIFICATE_CHECKS, KEY_PAIR_CHECKS } from './certificate-checks.ts';
 import type { Check, CheckOutcome, Subject, Verdict } from './check.ts';
-import { BACKUP_CHECKS, STATEMENT_FOLDER_CHECKS } from './folder-checks.ts';
-import { DATABASE_FILE_CHECKS, VOUCHED_CHECKS } from './lost-store.ts';
-import { CLOCK_CHECKS, FILE_CHECKS, PROCESS_CHECKS } from './machine-checks.ts';
+import { FOLDER_CHECKS } from './folder-checks.ts';
+import { CLOCK_CHECKS, MACHINE_CHECKS } from './machine-checks.ts';
 import { SECRETS_CHECKS } from './sealed-secrets.ts';
-import {
-  LATER_SETTINGS_CHECKS,
-  PLACE_CHECKS,
-  READ_CHECKS,
-  READ_PLACE_CHECKS,
-  SETTINGS_CHECKS,
-} from './settings-checks.ts';
-import { INDEX_CHECKS, LATER_STORE_CHECKS, STORE_CHECKS, WEBHOOK_CHECKS } from './store-checks.ts';
+import { LATER_SETTINGS_CHECKS, READ_CHECKS, SETTINGS_CHECKS } from './settings-checks.ts';
+import { DATABASE_FILE_CHECKS, LATER_STORE_CHECKS, STORE_CHECKS, WEBHOOK_CHECKS } from './store-checks.ts';
 
 /** The one list: `serve`, `doctor` and the console's health page go through it. */
 export const CHECKS: readonly Check[] = [
-  ...READ_CHECKS,
-  ...READ_PLACE_CHECKS,
-  ...SETTINGS_CHECKS,
-  ...PLACE_CHECKS,
-  ...PROCESS_CHECKS,
-  ...FILE_CHECKS,
-  ...KEY_PAIR_CHECKS,
-  ...DATABASE_FILE_CHECKS,
-  ...STORE_CHECKS,
-  ...VOUCHED_CHECKS,
-  ...INDEX_CHECKS,
-  ...LATER_SETTINGS_CHECKS,
-  ...BACKUP_CHECKS,
-  ...STATEMENT_FOLDER_CHECKS,
-  ...MAIL_CHECKS,
-  ...LATER_STORE_CHECKS,
-  ...SECRETS_CHECKS,
-  ...WEBHOOK_CHECKS,
-  ...HOST_CHECKS,
-  ...CLOCK_CHECKS,
-  ...ADDRESS_CHECKS,
+  ...[...READ_CHECKS, ...SETTINGS_CHECKS, ...MACHINE_CHECKS, ...KEY_PAIR_CHECKS, ...DATABASE_FILE_CHECKS],
+  ...[...STORE_CHECKS, ...LATER_SETTINGS_CHECKS, ...FOLDER_CHECKS, ...MAIL_CHECKS, ...LATER_STORE_CHECKS],
+  ...[...SECRETS_CHECKS, ...WEBHOOK_CHECKS, ...HOST_CHECKS, ...CLOCK_CHECKS, ...ADDRESS_CHECKS],
   ...CERTIFICATE_CHECKS,
 ];
 

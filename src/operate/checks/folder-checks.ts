@@ -25,7 +25,7 @@ const BACKUP_FILE = /(^\d{4}-\d\d-\d\dT\d{6}Z|\.(dump|sql|sqlite))(\.\w+)*$/;
 
 const FIX = 'see why the job that makes them does not';
 
-export const BACKUP_CHECKS = checkTable({
+export const FOLDER_CHECKS = checkTable({
   backups: check('Backups', ['later', 'isRemote'], async (subject) => {
     const { settings, clock, deadlineMs } = subject;
     const { backups: folder, storage, written } = settings;
@@ -39,6 +39,17 @@ export const BACKUP_CHECKS = checkTable({
       verdictOf(folder, storage, clock.now(), (says) => withoutBackup(says, folder, subject)),
     );
   }),
+  statement_folder: check(
+    'Folder of bank statements',
+    ['later', 'isRemote'],
+    async ({ settings, clock, deadlineMs }) => {
+      const { folder } = settings.statements;
+      if (folder === null) return skipped('No folder of bank statements is watched');
+      return withinDeadline(folder, { deadlineMs, fix: FOLDER_FIX }, () =>
+        statementsVerdict(folder, settings.storage, clock.now()),
+      );
+    },
+  ),
 });
 
 /** What is to be said of the backups in a folder at `now`. Throws nothing of the file system's. */
@@ -180,20 +191,6 @@ const OTHERS = 0o007;
 const FOLDER_FIX = 'make the folder for the account that serves, or leave statements.folder out';
 const WRITING =
   'restart the service; where systemd runs it, name the folder in ReadWritePaths of its unit (docs/statements.md)';
-
-export const STATEMENT_FOLDER_CHECKS = checkTable({
-  statement_folder: check(
-    'Folder of bank statements',
-    ['later', 'isRemote'],
-    async ({ settings, clock, deadlineMs }) => {
-      const { folder } = settings.statements;
-      if (folder === null) return skipped('No folder of bank statements is watched');
-      return withinDeadline(folder, { deadlineMs, fix: FOLDER_FIX }, () =>
-        statementsVerdict(folder, settings.storage, clock.now()),
-      );
-    },
-  ),
-});
 
 /** What is to be said of the folder at `now`. Throws nothing of the file system's. */
 async function statementsVerdict(folder: string, storage: string, now: number): Promise<Verdict> {

@@ -29,7 +29,61 @@ const isWindows = process.platform === 'win32';
 const octal = ({ mode }: Stats) => (mode & 0o777).toString(8).padStart(4, '0');
 
 /** In the order in which a start asks them. */
-export const FILE_CHECKS = checkTable({
+export const MACHINE_CHECKS = checkTable({
+  root: check('System user', 'start', ({ settings: { allow_root, written } }) => {
+    const uid = process.getuid?.();
+    if (uid === undefined) return skipped('This system has no root');
+    if (uid !== 0) return ok('It does not run as root');
+    if (allow_root) return ok('It runs as root, which allow_root allows');
+    return failed(
+      'The service runs as root. It does not need root',
+      'start it as an account of its own, or set allow_root: true',
+      written.place(['allow_root']),
+    );
+  }),
+  node_options: check("Node's options", 'start', ({ env }) => {
+    const given: [where: string, options: readonly string[]][] = [
+      ['NODE_OPTIONS', (env.NODE_OPTIONS ?? '').split(/[\s"]+/)],
+      ['The command line of node', process.execArgv],
+    ];
+    for (const [where, options] of given) {
+      // Node takes underscores for hyphens.
+      const unsafe = options.find((one) => UNSAFE_OPTION.test(one.replaceAll('_', '-')));
+      if (unsafe)
+        return failed(
+          `${unsafe.split('=')[0]} lets others look into the service or past its checks`,
+          'start it without',
+          where,
+        );
+    }
+    // Opened from within, or by SIGUSR1.
+    if (debuggerUrl() !== undefined)
+      return failed(
+        'A debugger listens, and lets others look into the service or past its checks',
+        'start it without, and see who opened it',
+        'Node',
+      );
+    return ok('Node runs without a debugger and with strict parsing');
+  }),
+  node_tls: check('Certificates of others', 'start', ({ env }) => {
+    if (env.NODE_TLS_REJECT_UNAUTHORIZED !== '0') return ok('Certificates of other servers are checked');
+    return failed(
+      'Certificates of other servers would not be checked',
+      'remove the variable; name a private issuer with NODE_EXTRA_CA_CERTS',
+      'NODE_TLS_REJECT_UNAUTHORIZED=0',
+    );
+  }),
+  descriptors: check('Open files', 'start', () => {
+    const limit = descriptorLimit();
+    if (limit === undefined) return skipped('This system does not say how many files may be open');
+    if (limit >= DESCRIPTORS_MINIMUM)
+      return ok(`${limit.toLocaleString('en')} files and connections may be open`);
+    return failed(
+      `Only ${limit} files and connections may be open at once, and ${DESCRIPTORS_MINIMUM} are needed`,
+      `raise the limit: ulimit -n ${DESCRIPTORS_MINIMUM}, or LimitNOFILE in systemd`,
+      'ulimit -n',
+    );
+  }),
   configuration_private: check('Configuration file', ['start', 'atReload'], ({ settings: { file } }) => {
     const found = statSync(file, { throwIfNoEntry: false });
     if (!found || isWindows) return skipped('There are no permissions to look at');
@@ -218,64 +272,6 @@ function readMounts(): string | undefined {
 const UNSAFE_OPTION = /^--(inspect(?:-brk|-wait)?|insecure-http-parser|tls-keylog)(?:=|$)/;
 
 const DESCRIPTORS_MINIMUM = 4096;
-
-/** In the order in which a start asks them. */
-export const PROCESS_CHECKS = checkTable({
-  root: check('System user', 'start', ({ settings: { allow_root, written } }) => {
-    const uid = process.getuid?.();
-    if (uid === undefined) return skipped('This system has no root');
-    if (uid !== 0) return ok('It does not run as root');
-    if (allow_root) return ok('It runs as root, which allow_root allows');
-    return failed(
-      'The service runs as root. It does not need root',
-      'start it as an account of its own, or set allow_root: true',
-      written.place(['allow_root']),
-    );
-  }),
-  node_options: check("Node's options", 'start', ({ env }) => {
-    const given: [where: string, options: readonly string[]][] = [
-      ['NODE_OPTIONS', (env.NODE_OPTIONS ?? '').split(/[\s"]+/)],
-      ['The command line of node', process.execArgv],
-    ];
-    for (const [where, options] of given) {
-      // Node takes underscores for hyphens.
-      const unsafe = options.find((one) => UNSAFE_OPTION.test(one.replaceAll('_', '-')));
-      if (unsafe)
-        return failed(
-          `${unsafe.split('=')[0]} lets others look into the service or past its checks`,
-          'start it without',
-          where,
-        );
-    }
-    // Opened from within, or by SIGUSR1.
-    if (debuggerUrl() !== undefined)
-      return failed(
-        'A debugger listens, and lets others look into the service or past its checks',
-        'start it without, and see who opened it',
-        'Node',
-      );
-    return ok('Node runs without a debugger and with strict parsing');
-  }),
-  node_tls: check('Certificates of others', 'start', ({ env }) => {
-    if (env.NODE_TLS_REJECT_UNAUTHORIZED !== '0') return ok('Certificates of other servers are checked');
-    return failed(
-      'Certificates of other servers would not be checked',
-      'remove the variable; name a private issuer with NODE_EXTRA_CA_CERTS',
-      'NODE_TLS_REJECT_UNAUTHORIZED=0',
-    );
-  }),
-  descriptors: check('Open files', 'start', () => {
-    const limit = descriptorLimit();
-    if (limit === undefined) return skipped('This system does not say how many files may be open');
-    if (limit >= DESCRIPTORS_MINIMUM)
-      return ok(`${limit.toLocaleString('en')} files and connections may be open`);
-    return failed(
-      `Only ${limit} files and connections may be open at once, and ${DESCRIPTORS_MINIMUM} are needed`,
-      `raise the limit: ulimit -n ${DESCRIPTORS_MINIMUM}, or LimitNOFILE in systemd`,
-      'ulimit -n',
-    );
-  }),
-});
 
 /** How far the service may be aside from the system clock, and from the database's. */
 const WARNED_MS = 5 * SECOND_MS;

@@ -1,10 +1,11 @@
 // Checks that the settings alone answer: keys, addresses, ports and paths, proxies, nodes, accounts, the database.
 
 import { lookup } from 'node:dns/promises';
-import { BlockList, isIP } from 'node:net';
+import { isIP } from 'node:net';
 import { isHttps, pathOf } from '../../lib/web-address.ts';
 import { overridingParameter, speaksInTheClear } from '../../store/connection-string.ts';
 import { isWideNetwork } from '../../web/network.ts';
+import { DEVELOPMENT_RULES, listOf } from '../../webhooks/addresses.ts';
 import {
   check,
   checkTable,
@@ -91,6 +92,10 @@ export const READ_CHECKS = checkTable({
       written.place(['trust_proxy', wide]),
     );
   }),
+  places: settingsCheck('Ports and paths', ['read', 'always'], (installation) => {
+    const met = addressesMeet(installation) ?? pathsMeet(installation);
+    return met ?? ok('No two parts of the service share a port or a path');
+  }),
 });
 
 export const SETTINGS_CHECKS = checkTable({
@@ -149,6 +154,29 @@ export const SETTINGS_CHECKS = checkTable({
       return ok('The connection string overrules nothing');
     },
   ),
+  metrics_address: check('Measurements', 'start', async ({ settings: { metrics, written } }) => {
+    if (!metrics) return skipped('Metrics are not served: metrics is not set');
+    const { host } = metrics;
+    const where = written.place(['metrics', 'host']);
+    const addresses = await addressesOf(host);
+    if (addresses.length === 0)
+      return failedForNow(
+        `metrics.host is ${host}, for which no address is known`,
+        'write an address of this machine',
+        where,
+      );
+    const open = addresses.find(({ address, family }) => !PRIVATE.check(address, `ipv${family}`));
+    if (!open) return ok(`Measurements are given at ${host} alone`);
+    const told = open.address === host ? host : `${host} (${open.address})`;
+    const isEvery = open.address === '0.0.0.0' || open.address === EVERY_ADDRESS;
+    return failed(
+      `metrics.host is ${told}, which strangers may reach, and measurements need no password`,
+      isEvery
+        ? "write 127.0.0.1, or this machine's or container's own address in the network that monitoring is in"
+        : 'write 127.0.0.1, or an address of the network that monitoring is in',
+      where,
+    );
+  }),
 });
 
 /** The accounts of the counterfoil.yaml that a clone comes with. */
@@ -163,14 +191,6 @@ export const LATER_SETTINGS_CHECKS = checkTable({
       'give it another with console.base_url, and let only your own network reach that',
       settings.written.place(['console']),
     );
-  }),
-});
-
-/** In the order in which a start asks them. */
-export const READ_PLACE_CHECKS = checkTable({
-  places: settingsCheck('Ports and paths', ['read', 'always'], (installation) => {
-    const met = addressesMeet(installation) ?? pathsMeet(installation);
-    return met ?? ok('No two parts of the service share a port or a path');
   }),
 });
 
@@ -254,48 +274,10 @@ function mountsOf(
 const nested = (one: string, other: string) =>
   `${one}/`.startsWith(`${other}/`) || `${other}/`.startsWith(`${one}/`);
 
-const PRIVATE = new BlockList();
-for (const [network, prefix] of [
-  ['127.0.0.0', 8],
-  ['10.0.0.0', 8],
-  ['172.16.0.0', 12],
-  ['192.168.0.0', 16],
-  ['169.254.0.0', 16],
-  ['100.64.0.0', 10],
-] as const)
-  PRIVATE.addSubnet(network, prefix, 'ipv4');
-for (const [network, prefix] of [
-  ['::1', 128],
-  ['fc00::', 7],
-  ['fe80::', 10],
-] as const)
-  PRIVATE.addSubnet(network, prefix, 'ipv6');
-
-export const PLACE_CHECKS = checkTable({
-  metrics_address: check('Measurements', 'start', async ({ settings: { metrics, written } }) => {
-    if (!metrics) return skipped('Metrics are not served: metrics is not set');
-    const { host } = metrics;
-    const where = written.place(['metrics', 'host']);
-    const addresses = await addressesOf(host);
-    if (addresses.length === 0)
-      return failedForNow(
-        `metrics.host is ${host}, for which no address is known`,
-        'write an address of this machine',
-        where,
-      );
-    const open = addresses.find(({ address, family }) => !PRIVATE.check(address, `ipv${family}`));
-    if (!open) return ok(`Measurements are given at ${host} alone`);
-    const told = open.address === host ? host : `${host} (${open.address})`;
-    const isEvery = open.address === '0.0.0.0' || open.address === EVERY_ADDRESS;
-    return failed(
-      `metrics.host is ${told}, which strangers may reach, and measurements need no password`,
-      isEvery
-        ? "write 127.0.0.1, or this machine's or container's own address in the network that monitoring is in"
-        : 'write 127.0.0.1, or an address of the network that monitoring is in',
-      where,
-    );
-  }),
-});
+const PRIVATE = listOf([
+  ...DEVELOPMENT_RULES.allowedNetworks,
+  ...['169.254.0.0/16', '100.64.0.0/10', 'fe80::/10'],
+]);
 
 /** The addresses that listening on a host comes to: names are looked up, and so is what only looks like none (`0`, `0x0`). */
 async function addressesOf(host: string): Promise<{ address: string; family: 4 | 6 }[]> {

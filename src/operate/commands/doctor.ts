@@ -22,7 +22,7 @@ import {
   type Verdict,
 } from '../checks/check.ts';
 import { advice, type Finding, Inspector, sentence, tally } from '../checks/checks.ts';
-import { misplacedFiles } from '../checks/lost-store.ts';
+import { misplacedFiles } from '../checks/store-checks.ts';
 import { type Configuration, configurationFile, installationOf, readConfiguration } from '../config.ts';
 import { environment } from '../environment.ts';
 import { mayColor, shownPath, styled } from './terminal.ts';

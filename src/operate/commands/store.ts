@@ -18,7 +18,7 @@ import { knownMigrations, missingMigrations } from '../../store/migrate.ts';
 import { openDatabase, SQLITE_FILE, type StoreSettings, storeExists } from '../../store/open.ts';
 import { type Acts, type RoutineAct, readTyped, type Taken, takenBy } from '../../web/act.ts';
 import { lineOf } from '../checks/check.ts';
-import { lostDatabaseFile, misplacedFiles } from '../checks/lost-store.ts';
+import { lostDatabaseFile, misplacedFiles } from '../checks/store-checks.ts';
 import { type Configuration, configurationFile, readConfiguration } from '../config.ts';
 import { parsePast } from './arguments.ts';
 import { columns, Failure, type Printed, print, shownPath } from './terminal.ts';

@@ -12,7 +12,7 @@ import { migrate } from '../../store/migrate.ts';
 import { SQLITE_FILE, sqliteHolder } from '../../store/open.ts';
 import { openFilesOf, rescue } from '../../store/rescue.ts';
 import { StartRefused } from '../checks/check.ts';
-import { lostDatabaseFile } from '../checks/lost-store.ts';
+import { lostDatabaseFile } from '../checks/store-checks.ts';
 import { configurationFile, readConfiguration } from '../config.ts';
 import { freshFolder } from './backup-folder.ts';
 import { OPERATOR, onStore, openFenced, type Store, type StoreOptions } from './store.ts';
