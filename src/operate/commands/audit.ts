@@ -1,37 +1,35 @@
 // counterfoil audit: the commands about the history and its proof, and the one that writes it out for a third party.
-
-import { existsSync } from 'node:fs';
-import { rename } from 'node:fs/promises';
-import { basename, join, resolve } from 'node:path';
+import { accessSync, constants, existsSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import type { Command } from 'commander';
-import { checkpointFiles, readCheckpoints } from '../../journal/checkpoint.ts';
+import { keepVerification } from '../../journal/background-verification.ts';
+import {
+  type CheckpointReading,
+  checkpointFiles,
+  readCheckpointFile,
+  readCheckpoints,
+} from '../../journal/checkpoint.ts';
 import { exportHistory, markCheckpoints, NoSuchEntry } from '../../journal/export.ts';
-import { KNOWN_SEAL_FILE, type OtherHistory, otherHistory } from '../../journal/known-seal.ts';
-import { acknowledgeFaults, type RowFault } from '../../journal/row-fault.ts';
-import { HistoryBroken, verifyHistory } from '../../journal/verify.ts';
+import { type Acknowledgement, acknowledgeFaults, type RowFault } from '../../journal/row-fault.ts';
+import { HistoryBroken, type Verification } from '../../journal/verify.ts';
 import { counted } from '../../lib/counted.ts';
-import { sync } from '../../lib/durable-files.ts';
 import { momentsIn } from '../../lib/moments.ts';
 import { systemClock } from '../../lib/time.ts';
 import { reasonFault } from '../../merchants/suspend.ts';
-import { holdStorage } from '../../store/open.ts';
-import { ROW_CHECKS } from '../checks/row-checks.ts';
-import { type Configuration, configurationFile, readConfiguration } from '../config.ts';
 import { parseEntry } from './arguments.ts';
-import { auditVerifyCommand } from './audit-verify.ts';
-import { freshFolder } from './backup-folder.ts';
 import {
   configured,
-  lendStore,
+  databaseShown,
   OPERATOR,
-  requireStore,
   type Store,
   type StoreOptions,
+  verifying,
   withDatabase,
   withStore,
 } from './store.ts';
-import { Failure, print, shownPath, withProgressBar, writeFile, writeOut } from './terminal.ts';
-import { CONFIG_OPTION, JSON_NEEDS_OUTPUT, newCommand, UsageError } from './usage.ts';
+import { Failure, print, shownPath, withProgressBar, writeLines } from './terminal.ts';
+import { auditRestoredCommand } from './upkeep.ts';
+import { addCommands, CONFIG_OPTION, JSON_NEEDS_OUTPUT, newCommand, UsageError } from './usage.ts';
 
 interface ExportCommandOptions extends StoreOptions {
   since?: number;
@@ -55,13 +53,13 @@ export function command(): Command {
     'audit verify',
     'audit export --output history.ndjson',
   ]);
-  for (const command of [auditVerifyCommand(), exporting, auditAcknowledgeCommand(), auditRestoredCommand()])
-    audit.addCommand(
-      command
-        .option(...CONFIG_OPTION)
-        .option('--json', `print one JSON document${command === exporting ? ', with --output' : ''}`),
-    );
-  return audit;
+  exporting.option(...CONFIG_OPTION).option('--json', 'print one JSON document, with --output');
+  return addCommands(audit, [
+    auditVerifyCommand(),
+    exporting,
+    auditAcknowledgeCommand(),
+    auditRestoredCommand(),
+  ]);
 }
 
 async function exportLines({ since = 1, output, config, json }: ExportCommandOptions): Promise<void> {
@@ -73,7 +71,7 @@ async function exportLines({ since = 1, output, config, json }: ExportCommandOpt
       withDatabase(configuration, (database) =>
         database.snapshot((view) => {
           const lines = exportHistory(view, checkpoints, { since, now: systemClock.now(), onProgress });
-          return output === undefined ? writeOut(lines) : writeFile(resolve(output), lines);
+          return writeLines(lines, output);
         }),
       ),
     );
@@ -88,87 +86,6 @@ async function exportLines({ since = 1, output, config, json }: ExportCommandOpt
     if (error instanceof NoSuchEntry) throw new Failure(`${error.message}: the history ends before`);
     throw error;
   }
-}
-
-function auditRestoredCommand(): Command {
-  return newCommand(
-    'restored',
-    'record that an older copy of the store is used on purpose, with the server stopped; its contradicted checkpoints are moved aside',
-    ['audit restored', 'audit restored --config /etc/counterfoil.yaml'],
-    `
-A start refuses a store that does not hold what its newest checkpoint vouches for. Look for the right database first. With several nodes,
-run it on each node whose start is refused.`,
-  ).action(restored);
-}
-
-async function restored(options: StoreOptions): Promise<void> {
-  const configuration = readConfiguration(configurationFile(options.config));
-  requireStore(configuration);
-  const release = holdStorage(configuration);
-  try {
-    const other = await recordRestored(configuration);
-    tell(other, await moveCheckpointsAside(configuration.storage), configuration, options.json);
-  } finally {
-    release();
-  }
-}
-
-/** Records what was found in an entry. Throws `Failure` if the store and its newest checkpoint agree, or if the store is empty. */
-function recordRestored(configuration: Configuration): Promise<Required<OtherHistory>> {
-  return lendStore(configuration, async ({ database, journal }) => {
-    const other = await otherHistory(database, configuration.storage);
-    if (!other)
-      throw new Failure('the store holds what its newest checkpoint vouches for: there is nothing to record');
-    const { vouched, end } = other;
-    if (!end)
-      throw new Failure(
-        'the store holds no entries: restore a backup (counterfoil restore BACKUP --replace), or move checkpoints.jsonl and newest-seal.json away and keep them, to begin a new store',
-      );
-    const facts = {
-      seal: end.number,
-      entry: end.last_entry,
-      checkpoint_seal: vouched.number,
-      checkpoint_entry: vouched.last_entry,
-      checkpoint_hash: vouched.hash,
-      [vouched.isSigned ? 'signed_at' : 'known_at']: vouched.at,
-    };
-    await journal.commit((transaction) =>
-      transaction.record({ ...OPERATOR, action: 'history.restored', subject: 'history', facts }),
-    );
-    return { vouched, end };
-  });
-}
-
-/**
- * Moves the checkpoints into a folder of their own in the storage directory, and returns the folder. The entry is committed before:
- * if this is cut short, the start is still refused and the command can be run again. Throws the system's errors.
- */
-async function moveCheckpointsAside(storage: string): Promise<string> {
-  const aside = await freshFolder(storage, 'replaced-');
-  for (const file of [checkpointFiles(storage).file, join(storage, KNOWN_SEAL_FILE)])
-    if (existsSync(file)) await rename(file, join(aside, basename(file)));
-  await sync(aside);
-  await sync(storage);
-  return aside;
-}
-
-function tell(
-  { vouched, end }: Required<OtherHistory>,
-  aside: string,
-  { time_zone }: Configuration,
-  json: boolean | undefined,
-): void {
-  const lost = Math.max(0, vouched.last_entry - end!.last_entry);
-  const { last_entry: checkpoint_entry, at: signed_at } = vouched;
-  const told = { entries: end!.last_entry, checkpoint_entry, signed_at, lost_at_least: lost };
-  const at = momentsIn(time_zone).within(vouched.at);
-  const lines = [
-    `Recorded: the store held ${counted(end!.last_entry, 'entry', 'entries')}, and ${vouched.isSigned ? `a checkpoint of ${at} vouched for` : `this node had acknowledged, on ${at},`} ${counted(vouched.last_entry, 'entry', 'entries')} of another history.`,
-    ...(lost > 0 ? [`At least ${counted(lost, 'entry', 'entries')} are lost.`] : []),
-    `The checkpoints are in ${shownPath(aside)}. Keep them: they show what was lost.`,
-    'Next: start the server, then run counterfoil audit verify. Run this command on each other node whose start is refused.',
-  ];
-  print({ json }, { json: { restored: true, ...told, checkpoints: aside }, text: lines.join('\n') });
 }
 
 interface AcknowledgeOptions extends StoreOptions {
@@ -229,9 +146,7 @@ async function findFaults(
   const onFault = (fault: RowFault) => wanted.has(fault.subject) && faults.push(fault);
   const reading = readCheckpoints(configuration.storage);
   try {
-    await withProgressBar('verifying', (onProgress) =>
-      verifyHistory(database, reading, ROW_CHECKS, { onProgress, onFault }),
-    );
+    await verifying(database, reading, { onFault });
     return { faults, others: 0 };
   } catch (error) {
     if (!(error instanceof HistoryBroken)) throw error;
@@ -247,4 +162,166 @@ async function findFaults(
 function requireNameable({ subject, problem, isNameable }: RowFault): void {
   if (!isNameable)
     throw new Failure(`${problem}, and ${subject} is no id that this program makes: delete the row`);
+}
+
+/** Faults of rows that are listed at most, and those that a person is shown. */
+const FAULTS_MAXIMUM = 1000;
+const FAULTS_SHOWN = 20;
+
+interface VerifyCommandOptions extends StoreOptions {
+  since?: number;
+  checkpoints?: string;
+  key?: string;
+}
+
+export function auditVerifyCommand(): Command {
+  return newCommand('verify', 'recompute every seal, row digest and checkpoint; exit 1 where one is wrong', [
+    'audit verify',
+    'audit verify --since 120000 --json',
+    'audit verify --checkpoints /mnt/kept/checkpoints.jsonl',
+  ])
+    .option(
+      '--since <entry>',
+      'recompute seals from this entry on, and take those before on trust',
+      parseEntry,
+    )
+    .option('--checkpoints <file>', 'hold the history to a copy of checkpoints.jsonl kept elsewhere, too')
+    .option('--key <file>', 'the public key of that copy (default: checkpoint-key.pub.pem beside it)')
+    .action(verify);
+}
+
+/** The checkpoints that were kept elsewhere. Throws `Failure` if a file does not exist. */
+function readCopy({ checkpoints, key }: VerifyCommandOptions) {
+  if (checkpoints === undefined) {
+    if (key !== undefined) throw new UsageError('--key is the key of --checkpoints: give both');
+    return undefined;
+  }
+  const publicKeyFile = key ?? checkpointFiles(dirname(checkpoints)).publicKeyFile;
+  for (const file of [checkpoints, publicKeyFile]) {
+    if (!existsSync(file)) throw new Failure(`${file} does not exist`);
+    accessSync(file, constants.R_OK); // a copy that this account may not read says nothing against the history
+  }
+  return readCheckpointFile(resolve(checkpoints), publicKeyFile);
+}
+
+async function verify(options: VerifyCommandOptions): Promise<void> {
+  const { since, json } = options;
+  const configuration = configured(options.config);
+  // The copy before the file that it is a copy of, and that before the database: none speaks of what the next does not hold.
+  const copy = readCopy(options);
+  const reading = readCheckpoints(configuration.storage);
+  const faults: RowFault[] = [];
+  const acknowledgements: Acknowledgement[] = [];
+  const onFault = (fault: RowFault) => faults.length < FAULTS_MAXIMUM && faults.push(fault);
+  const onAcknowledged = (one: Acknowledgement) => acknowledgements.push(one);
+  const keep = (intact: boolean) =>
+    keepVerification(configuration.storage, {
+      at: systemClock.now(),
+      intact,
+      acknowledged: acknowledgements.length,
+    });
+  try {
+    const result = await withDatabase(configuration, (database) =>
+      verifying(database, reading, { onFault, onAcknowledged, since, copy }),
+    );
+    if (since === undefined || since === 1) keep(true);
+    const other_key = copy?.key !== undefined && reading.key !== undefined && copy.key !== reading.key;
+    console.log(
+      json
+        ? JSON.stringify({ verified: true, ...result, acknowledgements, ...(copy && { other_key }) })
+        : toldVerified(result, other_key) + toldKnown(acknowledgements, configuration.time_zone),
+    );
+  } catch (error) {
+    if (!(error instanceof HistoryBroken)) throw error;
+    if (speaksOfStore(error, reading, copy)) keep(false);
+    const { message: problem, entry = null, seal = null, subject = null, voucher, rows } = error;
+    const own = checkpointFiles(configuration.storage).file;
+    const checkpoints = voucher === 'copied checkpoint' ? options.checkpoints! : own;
+    const pair = voucher && { checkpoints: resolve(checkpoints), database: databaseShown(configuration) };
+    console.log(
+      json
+        ? JSON.stringify({
+            ...{ verified: false, problem, entry, seal, subject, ...pair },
+            ...{ rows, faults: faults.map(shownFault), acknowledgements },
+          })
+        : `Broken${entry === null ? '' : ` at entry ${entry}`}: ${momentsIn(configuration.time_zone).within(problem)}.${pair ? toldPair(pair) : ''}${toldRows(rows, faults)}${toldKnown(acknowledgements, configuration.time_zone)}`,
+    );
+    process.exitCode = 1;
+  }
+}
+
+/**
+ * Returns whether a fault is one of this store. A copy that cannot be read, or that another key signed, may be of another store. So
+ * its contradiction must not fire the alert.
+ */
+function speaksOfStore(
+  { voucher }: HistoryBroken,
+  own: CheckpointReading,
+  copy: CheckpointReading | undefined,
+): boolean {
+  if (voucher !== 'copied checkpoint' || !copy) return true;
+  return !copy.fault && (own.key ?? copy.key) === copy.key;
+}
+
+/** Names both sides of a contradiction: a wrong `storage` or `database_url` is more common than a changed history. */
+function toldPair({ checkpoints, database }: { checkpoints: string; database: string }): string {
+  return `\nThe checkpoints are ${shownPath(checkpoints)}, the history is that of ${database}. Check first that both are of one store.`;
+}
+
+const shownFault = ({ kind, problem, subject, entry, row, place }: RowFault) => {
+  return { kind, problem, subject, entry: entry ?? null, row, table: place.table.name };
+};
+
+/** The rows at fault behind the first, and what to do about all. Empty if the fault is not one of rows. */
+function toldRows(rows: number, [, ...faults]: readonly RowFault[]): string {
+  if (rows === 0) return '';
+  const shown = faults.slice(0, FAULTS_SHOWN);
+  const left = rows - 1 - shown.length;
+  return [
+    '',
+    ...shown.map(({ problem }) => `And ${problem}.`),
+    ...(left > 0 ? [`And ${left} more: --json lists the first ${FAULTS_MAXIMUM}.`] : []),
+    'Next: docs/operating/runbook.md, under "audit verify is red", says how to put a row right and how to acknowledge what was changed.',
+  ].join('\n');
+}
+
+/** The faults that an operator acknowledged. Every verification reports them. Empty if there are none. */
+function toldKnown(acknowledgements: readonly Acknowledgement[], timeZone: string): string {
+  if (acknowledgements.length === 0) return '';
+  const lines = acknowledgements.map(
+    ({ entry, at, subject, fault, reason }) =>
+      `  entry ${entry}, ${momentsIn(timeZone).moment(at)}: ${subject} (${fault}), ${JSON.stringify(reason)}`,
+  );
+  return `\nKnown: ${counted(acknowledgements.length, 'fault')} acknowledged.\n${lines.join('\n')}`;
+}
+
+/** The kinds of rows that are reported if there are any, in this order: the name of their number, and of one. */
+const ROWS_TOLD = [
+  ['merchants', 'merchant'],
+  ['api_keys', 'API key'],
+  ['invites', 'invitation'],
+  ['administrators', 'administrator'],
+  ['passkeys', 'passkey'],
+  ['sessions', 'session'],
+  ['administrator_tokens', 'token'],
+] as const;
+
+/** What was verified, in one line: `Verified: 5 entries under 4 seals, 2 payments, 0 stored responses, 1 administrator, 3 checkpoints.` */
+function toldVerified(result: Verification, otherKey: boolean): string {
+  const parts = [
+    `${counted(result.entries, 'entry', 'entries')} under ${counted(result.seals, 'seal')}`,
+    counted(result.payments, 'payment'),
+    counted(result.kept_answers, 'stored response'),
+    ...ROWS_TOLD.filter(([key]) => result[key]).map(([key, one]) => counted(result[key], one)),
+    counted(result.checkpoints, 'checkpoint'),
+  ];
+  if (result.copied_checkpoints !== undefined)
+    parts.push(
+      `${counted(result.copied_checkpoints, 'copied checkpoint')}${otherKey ? ' signed with another key' : ''}`,
+    );
+  const trusted =
+    result.trusted_entries === undefined
+      ? ''
+      : ` Taken on trust: the first ${counted(result.trusted_entries, 'entry', 'entries')} and ${counted(result.trusted_seals, 'seal')}.`;
+  return `Verified: ${parts.join(', ')}.${trusted}`;
 }

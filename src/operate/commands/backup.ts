@@ -8,17 +8,16 @@ import { lostKey } from '../../journal/checkpoint-signer.ts';
 import { storedSecretKeys } from '../../journal/keys/open-ring.ts';
 import { appliedMigrations, findSeal, newestSeal } from '../../journal/queries.ts';
 import { withKnown } from '../../journal/row-fault.ts';
-import { HistoryBroken, type Verification, verifyHistory } from '../../journal/verify.ts';
+import { HistoryBroken, type Verification } from '../../journal/verify.ts';
 import { counted } from '../../lib/counted.ts';
 import { copyDurably, digestFile } from '../../lib/durable-files.ts';
 import { formatTimestamp, monotonicMs, SECOND_MS, systemClock } from '../../lib/time.ts';
 import { VERSION } from '../../lib/version.ts';
-import { CarryRefused, carry, waitIdle } from '../../store/carry.ts';
+import { carry, waitIdle } from '../../store/carry.ts';
 import { type Database, DatabaseError, type Reader } from '../../store/database.ts';
 import { knownMigrations } from '../../store/migrate.ts';
 import { lockStore, openDatabase, prepareStorage, SQLITE_FILE } from '../../store/open.ts';
 import { copySqlite, fillSqlite, readSqliteCopy } from '../../store/sqlite-copy.ts';
-import { ROW_CHECKS } from '../checks/row-checks.ts';
 import type { Configuration } from '../config.ts';
 import { parseFolder } from './arguments.ts';
 import {
@@ -31,8 +30,8 @@ import {
   requireElsewhere,
   requireSameStore,
 } from './backup-folder.ts';
-import { secretsKeyIds } from './node-keys.ts';
-import { configured, type StoreOptions } from './store.ts';
+import { secretsKeyIds } from './secrets.ts';
+import { configured, type StoreOptions, verifying } from './store.ts';
 import { Failure, print, shownPath, tellInterrupted, withProgressBar } from './terminal.ts';
 
 /** More is a mistake: a backup an hour for a year. */
@@ -232,8 +231,6 @@ async function carryOut(
       const entries = (await newestSeal(view))?.last_entry ?? 0;
       await fillSqlite(join(unfinished, SQLITE_FILE), (target) => carryAll(view, target, entries, told));
     });
-  } catch (error) {
-    throw error instanceof CarryRefused ? new Failure(error.message) : error;
   } finally {
     await database.close();
   }
@@ -289,9 +286,7 @@ async function requireVerified(view: Reader, unfinished: string): Promise<Verifi
       engine: 'sqlite' as const,
       snapshot: <T>(work: (state: Reader) => Promise<T>) => work(view),
     };
-    return await withProgressBar('verifying', (onProgress) =>
-      verifyHistory(database, reading, ROW_CHECKS, { onProgress }),
-    );
+    return await verifying(database, reading);
   } catch (error) {
     if (!(error instanceof HistoryBroken)) throw error;
     throw new Failure(`the history is not as it was written: ${error.message}`);

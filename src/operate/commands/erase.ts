@@ -20,7 +20,7 @@ import { dropTraces, overwriteDeleted } from '../../store/sqlite-copy.ts';
 import { type Configuration, configurationFile, readConfiguration } from '../config.ts';
 import { parseEmail, parseId } from './arguments.ts';
 import { openFenced, requireSchema, requireStore, type StoreOptions } from './store.ts';
-import { canAsk, Failure, type Progress, print, saysYes, shownPath, withProgressBar } from './terminal.ts';
+import { confirm, Failure, type Progress, print, shownPath, withProgressBar } from './terminal.ts';
 import { newCommand } from './usage.ts';
 
 /** Payments erased at a time; a server on the same PostgreSQL gets its turn between. */
@@ -71,7 +71,15 @@ async function erase(options: EraseOptions, command: Command): Promise<void> {
     try {
       await requireSchema(database, configuration);
       found = payment === undefined ? await search(database, email!) : [payment];
-      if (email !== undefined && found.length > 0 && !options.yes) await confirm(found.length);
+      if (email !== undefined && found.length > 0 && !options.yes)
+        await confirm(
+          `${counted(found.length, 'payment')} ${found.length === 1 ? 'has' : 'have'} this e-mail address`,
+          {
+            question: 'Erase their personal data for good?',
+            orElse: 'add --yes to erase their personal data for good',
+            none: 'nothing was erased',
+          },
+        );
       result = await withProgressBar('erasing', (onProgress) => eraseAll(database, found, onProgress));
     } finally {
       await database.close();
@@ -112,14 +120,6 @@ async function search(database: Database, email: string): Promise<string[]> {
   return withProgressBar('searching', (onProgress) =>
     findByEmail(database, email, (done) => onProgress(done, total)),
   );
-}
-
-/** Asks at a terminal. Throws `Failure` without a terminal, or if the answer is no. */
-async function confirm(count: number): Promise<void> {
-  const what = `${counted(count, 'payment')} ${count === 1 ? 'has' : 'have'} this e-mail address`;
-  if (!canAsk()) throw new Failure(`${what}: add --yes to erase their personal data for good`);
-  if (!(await saysYes(`${what}. Erase their personal data for good?`)))
-    throw new Failure('nothing was erased');
 }
 
 /** Erases payment by payment, each in an entry of its own. Throws `Failure` where the store gives out on the way. */

@@ -13,7 +13,7 @@ import { EXPORT_FORMATS, type ExportFormat, SEPARATOR_NAMES, type Separator } fr
 import type { Configuration } from '../config.ts';
 import { parseId } from './arguments.ts';
 import { configured, type StoreOptions, withDatabase } from './store.ts';
-import { shownPath, withProgressBar, writeFile, writeOut } from './terminal.ts';
+import { shownPath, withProgressBar, writeLines } from './terminal.ts';
 import { CONFIG_OPTION, JSON_NEEDS_OUTPUT, newCommand, UsageError } from './usage.ts';
 
 interface ExportOptions extends StoreOptions {
@@ -113,7 +113,7 @@ async function writePayments(options: ExportOptions): Promise<void> {
             told(newest - created_at, newest - oldest);
           },
         });
-        return output === undefined ? writeOut(lines) : writeFile(resolve(output), lines);
+        return writeLines(lines, output);
       }),
     ),
   );

@@ -10,16 +10,16 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import { stringify } from 'yaml';
 import { randomId } from '../../lib/ids.ts';
 import { newSecret } from '../../lib/secrets.ts';
-import { isEmailAddress } from '../../lib/text.ts';
 import { KEY_PREFIX, keyDigest } from '../../merchants/merchant.ts';
 import { lineOf } from '../checks/check.ts';
 import { CHECKS, type Finding } from '../checks/checks.ts';
 import { ConfigurationError, configurationFile, parseConfiguration, readConfiguration } from '../config.ts';
 import { environment } from '../environment.ts';
+import { parseEmail } from './arguments.ts';
 import { inspect } from './doctor.ts';
 import type { StoreOptions } from './store.ts';
 import { Failure, shownPath } from './terminal.ts';
@@ -92,11 +92,6 @@ export function command(): Command {
     .option('--allow-root', 'let the service run as root; it does not need root')
     .option('--force', 'write over a file that is there, which is kept as FILE.old, or FILE.old.2 and so on')
     .action(init);
-}
-
-function parseEmail(text: string): string {
-  if (!isEmailAddress(text)) throw new InvalidArgumentError('It must be an e-mail address.');
-  return text;
 }
 
 async function init(options: InitOptions, command: Command): Promise<void> {

@@ -7,7 +7,7 @@ import { lostKey } from '../../journal/checkpoint-signer.ts';
 import { type Moved, moveStore, requireUnused } from '../../journal/move.ts';
 import { withKnown } from '../../journal/row-fault.ts';
 import { counted } from '../../lib/counted.ts';
-import { asMover, CarryRefused, lookAtTarget } from '../../store/carry.ts';
+import { asMover, lookAtTarget } from '../../store/carry.ts';
 import { hostsFault } from '../../store/connection-string.ts';
 import { type Database, DatabaseError } from '../../store/database.ts';
 import { holdStore, openDatabase, SQLITE_FILE, type StoreSettings, storeExists } from '../../store/open.ts';
@@ -124,8 +124,6 @@ async function between({ storage }: Configuration, url: string, options: MoveOpt
         throw cutOff(error);
       }),
     );
-  } catch (error) {
-    throw error instanceof CarryRefused ? new Failure(error.message) : error;
   } finally {
     const target = makesFile ? opened[1] : undefined;
     const found = target && (await lookAtTarget(target, 'sqlite').catch(() => 'what cannot be read'));

@@ -2,6 +2,7 @@
 import { CheckpointKeyLost } from '../../journal/checkpoint-signer.ts';
 import { SecretKeysUnfit } from '../../journal/keys/key-file.ts';
 import { harmlessText } from '../../lib/text.ts';
+import { CarryRefused } from '../../store/carry.ts';
 import { DatabaseError, StoreUnfit } from '../../store/database.ts';
 import { CarryUnfinished, SchemaTooNew } from '../../store/migrate.ts';
 import { RestoreUnfinished, StorageExposed } from '../../store/open.ts';
@@ -56,7 +57,7 @@ function defect(error: unknown): string {
 
 /** The line that tells an operator what failed; nothing for what no operator can fix. */
 function told(error: unknown): string | undefined {
-  if (UNFIT.some((one) => error instanceof one) || error instanceof Failure) return (error as Error).message;
+  if ([...UNFIT, Failure, CarryRefused].some((one) => error instanceof one)) return (error as Error).message;
   if (error instanceof DatabaseError) {
     // A name with several addresses fails with one error for each and no message of its own.
     const inner = (error.cause as AggregateError | undefined)?.errors?.[0] as Error | undefined;

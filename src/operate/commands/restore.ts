@@ -8,11 +8,11 @@ import { CHECKPOINT_FILES, PRIVATE_KEY_FILE, readCheckpoints } from '../../journ
 import { KNOWN_SEAL_FILE } from '../../journal/known-seal.ts';
 import { appliedMigrations, newestSeal } from '../../journal/queries.ts';
 import { withKnown } from '../../journal/row-fault.ts';
-import { HistoryBroken, verifyHistory } from '../../journal/verify.ts';
+import { HistoryBroken } from '../../journal/verify.ts';
 import { counted } from '../../lib/counted.ts';
 import { copyDurably, sync } from '../../lib/durable-files.ts';
 import { momentsIn } from '../../lib/moments.ts';
-import { CarryRefused, lookAtTarget } from '../../store/carry.ts';
+import { lookAtTarget } from '../../store/carry.ts';
 import { databaseName } from '../../store/connection-string.ts';
 import type { Database } from '../../store/database.ts';
 import { knownMigrations, migrate } from '../../store/migrate.ts';
@@ -26,7 +26,6 @@ import {
 } from '../../store/open.ts';
 import { openSqlite } from '../../store/sqlite.ts';
 import { readSqliteCopy } from '../../store/sqlite-copy.ts';
-import { ROW_CHECKS } from '../checks/row-checks.ts';
 import { type Configuration, configurationFile, readConfiguration } from '../config.ts';
 import { parseFolder } from './arguments.ts';
 import { carryAll } from './backup.ts';
@@ -38,8 +37,8 @@ import {
   readList,
   requireFiles,
 } from './backup-folder.ts';
-import { CHECKPOINT_KEY, type NeededKey, neededKeys, SECRETS_KEY } from './node-keys.ts';
-import type { StoreOptions } from './store.ts';
+import { CHECKPOINT_KEY, type NeededKey, neededKeys, SECRETS_KEY } from './secrets.ts';
+import { type StoreOptions, verifying } from './store.ts';
 import { Failure, print, shownPath, tellInterrupted, withProgressBar } from './terminal.ts';
 import { newCommand } from './usage.ts';
 
@@ -258,8 +257,6 @@ async function fillPostgres(copy: string, list: BackupList, settings: StoreSetti
         snapshot((view) => carryAll(view, database, list.entries, told)),
       ),
     );
-  } catch (error) {
-    throw error instanceof CarryRefused ? new Failure(error.message) : error;
   } finally {
     await database.close();
   }
@@ -276,9 +273,7 @@ async function bringUpToDate(copy: string, folder: string): Promise<void> {
   const database = openSqlite(copy, () => {});
   try {
     await migrate(database);
-    await withProgressBar('verifying', (onProgress) =>
-      verifyHistory(database, readCheckpoints(folder), ROW_CHECKS, { onProgress }),
-    );
+    await verifying(database, readCheckpoints(folder));
   } catch (error) {
     if (!(error instanceof HistoryBroken)) throw error;
     throw new Failure(

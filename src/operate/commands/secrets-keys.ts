@@ -1,4 +1,3 @@
-// counterfoil secrets rotate, list and remove: puts a new key for secrets in the place of another while servers run.
 import { setTimeout as delay } from 'node:timers/promises';
 import { Argument, Command } from 'commander';
 import {
@@ -13,17 +12,19 @@ import {
   announceKey,
   dropKey,
   lockKeys,
+  missingKeys,
   ordersOf,
   ringOf,
+  type StoredSecretKey,
   storedSecretKeys,
   useKey,
 } from '../../journal/keys/open-ring.ts';
 import { counted } from '../../lib/counted.ts';
 import { SECOND_MS, timestampOrNull } from '../../lib/time.ts';
-import { resealSecrets, sealedSecrets } from '../checks/sealed-secrets.ts';
+import { clearSecrets, resealSecrets, sealedSecrets } from '../checks/sealed-secrets.ts';
 import type { Configuration } from '../config.ts';
 import { OPERATOR, type Store, type StoreOptions, withStore } from './store.ts';
-import { columns, Failure, print, shownPath } from './terminal.ts';
+import { columns, confirm, Failure, print, shownPath } from './terminal.ts';
 import { newCommand } from './usage.ts';
 
 /** Four times what a node needs to hear of an entry. */
@@ -58,7 +59,7 @@ Examples:
       .addArgument(new Argument('<id>', 'the id of the key, from secrets list'))
       .action(remove),
   ];
-  return commands.map((command) => command);
+  return [...commands, lostCommand()];
 }
 
 async function rotate({ to, ...options }: StoreOptions & { to?: string }): Promise<void> {
@@ -205,4 +206,80 @@ async function remove(id: string, options: StoreOptions): Promise<void> {
         `Its line stays in ${placeShown(configuration)}: backups from before need it. Take it out when they are gone, or if the key was stolen.`,
       );
   });
+}
+
+function lostCommand(): Command {
+  return new Command('lost')
+    .description('go on without a key that is lost for good: what only it opens is cleared')
+    .option('--yes', 'do not ask')
+    .addHelpText(
+      'after',
+      `
+A key that another node or a saved file has is not lost: copy it, or use counterfoil secrets restore. What a lost key sealed is gone, above
+all the authenticator apps of administrators. They sign in with a passkey or a recovery code and add an app again; who has neither needs
+counterfoil administrators reset. A webhook endpoint without its secret is disabled until its merchant makes a new one. Passwords, payments
+and API keys stay. Where secrets_key_file or COUNTERFOIL_SECRETS_KEY names the keys, put a new one
+there first (counterfoil secrets new). If it is interrupted, run it again.
+
+Examples:
+  counterfoil secrets lost
+  counterfoil secrets lost --yes --json`,
+    )
+    .action(lost);
+}
+
+async function lost({ yes, ...options }: StoreOptions & { yes?: boolean }): Promise<void> {
+  await withStore(options, async (store) => {
+    const { configuration, database, journal } = store;
+    const stored = await storedSecretKeys(database);
+    const missing = missingKeys(stored, configuration).map(({ id }) => id);
+    if (missing.length === 0) throw new Failure(`no key is missing from ${placeShown(configuration)}`);
+    const sealed = (await sealedSecrets(database)).filter(({ key }) => key !== null && missing.includes(key));
+    if (!yes)
+      await confirm(
+        `${counted(sealed.length, 'secret')} of authenticator apps and webhook endpoints cannot be used without ${missing.join(', ')}`,
+        {
+          question: 'Clear them for good?',
+          orElse: 'if no node and no saved file has the key, add --yes to clear them for good',
+          none: 'nothing was changed',
+        },
+      );
+    const current = missing.includes(ordersOf(stored).current)
+      ? await newCurrent(store, stored)
+      : ordersOf(stored).current;
+    const { apps, endpoints, left } = await clearSecrets(database, journal, missing);
+    for (const id of missing)
+      await journal.commit((transaction) => dropKey(transaction, OPERATOR, 'secrets.key_lost', id));
+    if (left.length > 0) process.exitCode = 1;
+    if (options.json)
+      return console.log(
+        JSON.stringify({ lost: missing, current, cleared: apps, disabled_endpoints: endpoints, left }),
+      );
+    console.log(`The store goes on without ${missing.join(', ')}. The current key is ${current}.`);
+    for (const email of apps)
+      console.log(`${email}: no authenticator app any more. A passkey or a recovery code signs in.`);
+    for (const id of endpoints) console.log(`${id}: no secret any more. Its merchant makes a new one.`);
+    if (left.length > 0)
+      console.error(
+        `${left.join(', ')}: changed in the store itself, and left: run counterfoil audit verify`,
+      );
+    console.error(`
+Next: start the service, and save the keys (counterfoil secrets backup FILE).
+For an administrator who has neither passkey nor recovery code:
+  counterfoil administrators reset EMAIL`);
+  });
+}
+
+/** Makes a key current that the store does not know: one that was put there, or a new one in this node's own file. Throws `Failure`. */
+async function newCurrent(store: Store, stored: readonly StoredSecretKey[]): Promise<string> {
+  const { configuration, journal } = store;
+  const isUnused = ({ id }: { id: string }) => !stored.some((one) => one.id === id);
+  const held = readSecretKeys(configuration).findLast(isUnused);
+  if (!held && !isOwnPlace(configuration))
+    throw new Failure(
+      `${placeShown(configuration)} holds no new key: put there, on every node, what counterfoil secrets new prints`,
+    );
+  const { id } = held ?? (await addKey(store));
+  await journal.commit((transaction) => useKey(transaction, OPERATOR, id));
+  return id;
 }

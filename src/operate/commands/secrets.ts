@@ -1,32 +1,38 @@
 // Secrets of an installation: saves its keys sealed with a passphrase, puts them back, replaces them, and goes on without a lost one.
+
+import { argon2, randomBytes } from 'node:crypto';
 import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { dirname, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
+import { promisify } from 'node:util';
 import { Command } from 'commander';
+import { z } from 'zod';
 import { isGuessable } from '../../administrators/password.ts';
-import { isOwnPlace, keyLine, newSecretKey, readSecretKeys } from '../../journal/keys/key-file.ts';
+import { PRIVATE_KEY_FILE, privateKeyName } from '../../journal/checkpoint.ts';
 import {
-  dropKey,
-  missingKeys,
-  ordersOf,
-  type StoredSecretKey,
-  storedSecretKeys,
-  useKey,
-} from '../../journal/keys/open-ring.ts';
-import { counted } from '../../lib/counted.ts';
-import { sync, writeDurably } from '../../lib/durable-files.ts';
+  isOwnPlace,
+  keyLine,
+  keyOfLine,
+  keyPlaceName,
+  newSecretKey,
+  readSecretKeys,
+  SECRETS_FILE,
+  type SecretKey,
+  SecretKeysUnfit,
+  writeSecretKeys,
+} from '../../journal/keys/key-file.ts';
+import { placeDurably, sync, writeDurably } from '../../lib/durable-files.ts';
+import { decrypt, encrypt, newNonce } from '../../lib/secrets.ts';
 import { formatTimestamp, systemClock } from '../../lib/time.ts';
 import { prepareStorage } from '../../store/open.ts';
-import { clearSecrets, sealedSecrets } from '../checks/sealed-secrets.ts';
-import { configurationFile, readConfiguration } from '../config.ts';
+import { type Configuration, configurationFile, readConfiguration } from '../config.ts';
 import { parseFile } from './arguments.ts';
-import { requireElsewhere } from './backup-folder.ts';
-import { type KeyId, openKeys, putBack, readKeys, sealKeys } from './node-keys.ts';
-import { addKey, keyCommands, placeShown } from './secrets-keys.ts';
-import { OPERATOR, type Store, type StoreOptions, withStore } from './store.ts';
-import { canAsk, Failure, print, saysYes, shownPath } from './terminal.ts';
+import { type BackupList, requireElsewhere } from './backup-folder.ts';
+import { keyCommands } from './secrets-keys.ts';
+import type { StoreOptions } from './store.ts';
+import { canAsk, Failure, print, shownPath } from './terminal.ts';
 import { newCommand } from './usage.ts';
 
 interface SecretsOptions extends StoreOptions {
@@ -72,7 +78,7 @@ Examples:
         'read the passphrase from its first line; - is standard input',
       ),
     );
-  for (const command of [making, ...keyCommands(), lostCommand()]) secrets.addCommand(command);
+  for (const command of [making, ...keyCommands()]) secrets.addCommand(command);
   return secrets;
 }
 
@@ -164,78 +170,167 @@ async function ask(question: string): Promise<string> {
   }
 }
 
-function lostCommand(): Command {
-  return new Command('lost')
-    .description('go on without a key that is lost for good: what only it opens is cleared')
-    .option('--yes', 'do not ask')
-    .addHelpText(
-      'after',
-      `
-A key that another node or a saved file has is not lost: copy it, or use counterfoil secrets restore. What a lost key sealed is gone, above
-all the authenticator apps of administrators. They sign in with a passkey or a recovery code and add an app again; who has neither needs
-counterfoil administrators reset. A webhook endpoint without its secret is disabled until its merchant makes a new one. Passwords, payments
-and API keys stay. Where secrets_key_file or COUNTERFOIL_SECRETS_KEY names the keys, put a new one
-there first (counterfoil secrets new). If it is interrupted, run it again.
+export const CHECKPOINT_KEY = 'checkpoint key';
+export const SECRETS_KEY = 'key for secrets';
 
-Examples:
-  counterfoil secrets lost
-  counterfoil secrets lost --yes --json`,
-    )
-    .action(lost);
+/** The ids of a node's keys for secrets. None if they cannot be read: a start says why, and a backup needs none to be made. */
+export function secretsKeyIds(configuration: Configuration): string[] {
+  try {
+    return readSecretKeys(configuration).map(({ id }) => id);
+  } catch (error) {
+    if (error instanceof SecretKeysUnfit) return [];
+    throw error;
+  }
 }
 
-async function lost({ yes, ...options }: StoreOptions & { yes?: boolean }): Promise<void> {
-  await withStore(options, async (store) => {
-    const { configuration, database, journal } = store;
-    const stored = await storedSecretKeys(database);
-    const missing = missingKeys(stored, configuration).map(({ id }) => id);
-    if (missing.length === 0) throw new Failure(`no key is missing from ${placeShown(configuration)}`);
-    const sealed = (await sealedSecrets(database)).filter(({ key }) => key !== null && missing.includes(key));
-    if (!yes) await confirm(missing, sealed.length);
-    const current = missing.includes(ordersOf(stored).current)
-      ? await newCurrent(store, stored)
-      : ordersOf(stored).current;
-    const { apps, endpoints, left } = await clearSecrets(database, journal, missing);
-    for (const id of missing)
-      await journal.commit((transaction) => dropKey(transaction, OPERATOR, 'secrets.key_lost', id));
-    if (left.length > 0) process.exitCode = 1;
-    if (options.json)
-      return console.log(
-        JSON.stringify({ lost: missing, current, cleared: apps, disabled_endpoints: endpoints, left }),
-      );
-    console.log(`The store goes on without ${missing.join(', ')}. The current key is ${current}.`);
-    for (const email of apps)
-      console.log(`${email}: no authenticator app any more. A passkey or a recovery code signs in.`);
-    for (const id of endpoints) console.log(`${id}: no secret any more. Its merchant makes a new one.`);
-    if (left.length > 0)
-      console.error(
-        `${left.join(', ')}: changed in the store itself, and left: run counterfoil audit verify`,
-      );
-    console.error(`
-Next: start the service, and save the keys (counterfoil secrets backup FILE).
-For an administrator who has neither passkey nor recovery code:
-  counterfoil administrators reset EMAIL`);
-  });
+/** A key that a store needs, and whether this node has it. */
+export interface NeededKey extends KeyId {
+  is_there: boolean;
 }
 
-/** Makes a key current that the store does not know: one that was put there, or a new one in this node's own file. Throws `Failure`. */
-async function newCurrent(store: Store, stored: readonly StoredSecretKey[]): Promise<string> {
-  const { configuration, journal } = store;
-  const isUnused = ({ id }: { id: string }) => !stored.some((one) => one.id === id);
-  const held = readSecretKeys(configuration).findLast(isUnused);
-  if (!held && !isOwnPlace(configuration))
+/** The keys without which no server starts on a backup. Empty for a backup that holds its keys itself. */
+export function neededKeys({ keys }: BackupList, configuration: Configuration): NeededKey[] {
+  const own = secretsKeyIds(configuration);
+  return [
+    ...(keys?.checkpoint == null ? [] : [checkpointKey(keys.checkpoint, configuration)]),
+    ...(keys?.secrets ?? []).map((id) => ({ name: SECRETS_KEY, id, is_there: own.includes(id) })),
+  ];
+}
+
+function checkpointKey(id: string, { storage }: Configuration): NeededKey {
+  return { name: CHECKPOINT_KEY, id, is_there: privateKeyName(storage) === id };
+}
+
+/** The keys of this node and the content of their files, by the files' names. Throws `SecretKeysUnfit`, the system's errors. */
+export function readKeys(configuration: Configuration): { keys: KeyId[]; files: Record<string, string> } {
+  const { storage } = configuration;
+  const keys: KeyId[] = [];
+  const files: Record<string, string> = {};
+  const id = privateKeyName(storage);
+  if (id !== undefined) {
+    keys.push({ name: CHECKPOINT_KEY, id });
+    files[PRIVATE_KEY_FILE] = readFileSync(join(storage, PRIVATE_KEY_FILE), 'utf8');
+  }
+  const secrets = readSecretKeys(configuration);
+  if (secrets.length > 0) files[SECRETS_FILE] = secrets.map(keyLine).join('\n');
+  for (const secret of secrets) keys.push({ name: SECRETS_KEY, id: secret.id });
+  return { keys, files };
+}
+
+interface PutBack extends KeyId {
+  was_there: boolean;
+}
+
+/**
+ * Puts keys back where they are missing, and replaces none. Throws `Failure` before anything is written if another checkpoint key
+ * is there or the program may not write the keys for secrets; `SecretKeysUnfit`, the system's errors.
+ */
+export function putBack(
+  { keys, files }: { keys: readonly KeyId[]; files: Readonly<Record<string, string>> },
+  configuration: Configuration,
+): PutBack[] {
+  const place = configuration;
+  const path = join(configuration.storage, PRIVATE_KEY_FILE);
+  const own = privateKeyName(configuration.storage);
+  const saved = keys.find(({ name }) => name === CHECKPOINT_KEY);
+  if (saved && own !== undefined && own !== saved.id)
     throw new Failure(
-      `${placeShown(configuration)} holds no new key: put there, on every node, what counterfoil secrets new prints`,
+      `${shownPath(path)} is another key, ${own}: move it away and keep it, if ${saved.id} is to take its place`,
     );
-  const { id } = held ?? (await addKey(store));
-  await journal.commit((transaction) => useKey(transaction, OPERATOR, id));
-  return id;
+  const secrets = (files[SECRETS_FILE] ?? '').split('\n').flatMap((line) => keyOfLine(line) ?? []);
+  const there = readSecretKeys(place);
+  const has = (some: readonly SecretKey[], { id }: { id: string }) => some.some((one) => one.id === id);
+  const isMissing = secrets.some((one) => !has(there, one));
+  if (isMissing && !isOwnPlace(place))
+    throw new Failure(
+      `${keyPlaceName(place)} lacks saved keys, and the program does not write there: run this without that setting, and take the keys from ${SECRETS_FILE} in storage`,
+    );
+  if (saved && own === undefined) placeDurably(path, files[PRIVATE_KEY_FILE]!);
+  if (isMissing) writeSecretKeys(place, [...secrets, ...there.filter((one) => !has(secrets, one))]);
+  return keys.map((key) => ({
+    ...key,
+    was_there: key.name === CHECKPOINT_KEY ? own !== undefined : has(there, key),
+  }));
 }
 
-/** Asks at a terminal. Throws `Failure` without a terminal, or if the answer is no. */
-async function confirm(missing: readonly string[], sealed: number): Promise<void> {
-  const what = `${counted(sealed, 'secret')} of authenticator apps and webhook endpoints cannot be used without ${missing.join(', ')}`;
-  if (!canAsk())
-    throw new Failure(`${what}: if no node and no saved file has the key, add --yes to clear them for good`);
-  if (!(await saysYes(`${what}. Clear them for good?`))) throw new Failure('nothing was changed');
+const FORMAT = 'counterfoil keys';
+const VERSION = 1;
+/**
+ * Argon2id (RFC 9106): twice the memory that a password gets. Part of version 1: a file names no cost, so that a forged one cannot ask for
+ * all memory.
+ */
+const COST = { memory: 128 * 1024, passes: 3, parallelism: 1, tagLength: 32 };
+const SALT_BYTES = 16;
+
+/** A key by what it is for, and by its public id. */
+const keyId = z.object({ name: z.string(), id: z.string() });
+export type KeyId = z.infer<typeof keyId>;
+
+const headSchema = z.object({
+  format: z.literal(FORMAT),
+  version: z.literal(VERSION),
+  /** `2026-11-21T04:17:00+00:00` */
+  made_at: z.string(),
+  /** Which keys are inside. */
+  keys: z.array(keyId),
+  /** base64url, as the two below. */
+  salt: z.string(),
+  nonce: z.string(),
+});
+const sealedSchema = headSchema.extend({ sealed: z.string() });
+type Head = z.infer<typeof headSchema>;
+
+interface Keys {
+  made_at: string;
+  keys: KeyId[];
+  /** The content of each key file by its name. */
+  files: Record<string, string>;
+}
+
+/** Seals keys with a passphrase. Returns a JSON document. */
+export async function sealKeys({ made_at, keys, files }: Keys, passphrase: string): Promise<string> {
+  const salt = randomBytes(SALT_BYTES);
+  const nonce = newNonce();
+  const head: Head = {
+    format: FORMAT,
+    version: VERSION,
+    made_at,
+    keys,
+    salt: salt.toString('base64url'),
+    nonce: nonce.toString('base64url'),
+  };
+  const key = await derive(passphrase, salt);
+  const sealed = encrypt({ key, nonce, associated: associated(head) }, JSON.stringify(files));
+  return `${JSON.stringify({ ...head, sealed: sealed.toString('base64url') }, null, 2)}\n`;
+}
+
+/** Opens what `sealKeys` returned. Throws `Failure` if the text is no such document, was changed, or has another passphrase. */
+export async function openKeys(text: string, passphrase: string): Promise<Keys> {
+  const { sealed, ...head } = parseSealed(text);
+  const key = await derive(passphrase, Buffer.from(head.salt, 'base64url'));
+  try {
+    const sealing = { key, nonce: Buffer.from(head.nonce, 'base64url'), associated: associated(head) };
+    const files = JSON.parse(decrypt(sealing, Buffer.from(sealed, 'base64url')));
+    return { made_at: head.made_at, keys: head.keys, files };
+  } catch {
+    throw new Failure('the passphrase is another one, or the file was changed');
+  }
+}
+
+function parseSealed(text: string): z.infer<typeof sealedSchema> {
+  try {
+    return sealedSchema.parse(JSON.parse(text));
+  } catch {
+    throw new Failure('the file is none that counterfoil secrets backup of this version made');
+  }
+}
+
+/** What is not encrypted is authenticated. */
+function associated({ format, version, made_at, keys, salt, nonce }: Head): Buffer {
+  const ids = keys.map(({ name, id }) => [name, id]);
+  return Buffer.from(JSON.stringify([format, version, made_at, ids, salt, nonce]));
+}
+
+async function derive(passphrase: string, nonce: Buffer): Promise<Buffer> {
+  return promisify(argon2)('argon2id', { message: passphrase, nonce, ...COST });
 }

@@ -4,7 +4,7 @@ import { Command } from 'commander';
 import { createLogger, type Logger } from '../../lib/log.ts';
 import { type ClockStep, STEP_MS, type SteadyClock } from '../../lib/steady-clock.ts';
 import { HOUR_MS, MINUTE_MS, monotonicMs, SECOND_MS, systemClock } from '../../lib/time.ts';
-import { type Check, isDecisive, type Stage, StartRefused, type Subject, skipped } from '../checks/check.ts';
+import { type Check, isDecisive, StartRefused, type Subject, skipped } from '../checks/check.ts';
 import { CHECKS } from '../checks/checks.ts';
 import { type Configuration, configurationFile, installationOf, readConfiguration } from '../config.ts';
 import { environment } from '../environment.ts';
@@ -73,12 +73,12 @@ async function serve(file: string, options: Options): Promise<void> {
   const log = words || lines;
   watchClock(systemClock, log);
   const subject = { ...subjectOf(configuration), deep: options.deep };
-  await refuseToStart(subject, 'start');
+  await refuse(subject, ({ stage }) => stage === 'start');
   const { startService } = await import('../main.ts'); // clients that are refused by now have not waited for it
   const service = await startService(configuration, {
     log,
     clock: systemClock,
-    onStore: (database) => refuseToStart({ ...subject, store: { database } }, 'store'),
+    onStore: (database) => refuse({ ...subject, store: { database } }, ({ stage }) => stage === 'store'),
     onBroken: (error) => {
       // The disk or the file failed. What happens next must be a fresh start's recovery, not this process's guess.
       log.error({ err: error }, 'the store is broken; ending');
@@ -153,7 +153,8 @@ async function reread(
     const { environment, merchants, methods } = configuration;
     // What development lets pass, the development key above all, must not reach a server in production.
     if (environment !== running.environment) throw new Error('environment changed: restart to take it over');
-    await refuseToReload(subjectOf(configuration));
+    // What a start would refuse of them.
+    await refuse(subjectOf(configuration), ({ atReload }) => atReload);
     service.directory.replace(merchants);
     service.offer.replace(methods);
     service.webhooks.configure(configuration.endpoints);
@@ -208,29 +209,11 @@ function tell({ set, ahead, followed }: ClockStep, log: Pick<Logger, 'warn'>): v
 }
 
 /**
- * Asks the checks of one stage in their order, and throws `StartRefused` with the first that fails. In development few count.
- * What a check itself cannot look at (a `DatabaseError`) it throws.
+ * Asks the checks that count, in their order, and throws `StartRefused` with the first that fails. In development few count. What a check
+ * itself cannot look at (a `DatabaseError`) it throws.
  */
-async function refuseToStart(subject: Subject, stage: Extract<Stage, 'start' | 'store'>): Promise<void> {
-  await refuse(
-    subject,
-    CHECKS.filter((check) => check.stage === stage),
-  );
-}
-
-/**
- * Asks what judges the part of a configuration that a running service takes over. Throws `StartRefused`: a start would refuse the
- * same.
- */
-async function refuseToReload(subject: Subject): Promise<void> {
-  await refuse(
-    subject,
-    CHECKS.filter(({ atReload }) => atReload),
-  );
-}
-
-async function refuse(subject: Subject, checks: readonly Check[]): Promise<void> {
-  for (const check of checks) {
+async function refuse(subject: Subject, counts: (check: Check) => boolean | undefined): Promise<void> {
+  for (const check of CHECKS.filter(counts)) {
     if (!isDecisive(check, subject)) continue;
     const verdict = await check.look(subject);
     if (verdict.is === 'failed') throw new StartRefused(verdict);

@@ -8,6 +8,7 @@ import { plainEmail } from '../../administrators/failures.ts';
 import { findAdministratorByEmail, listAdministrators } from '../../administrators/queries.ts';
 import { Journal } from '../../journal/journal.ts';
 import { Fence, vouchedIn } from '../../journal/known-seal.ts';
+import { verifyHistory } from '../../journal/verify.ts';
 import { OperationalError, validationFailed } from '../../lib/errors.ts';
 import { momentsIn } from '../../lib/moments.ts';
 import { asClause } from '../../lib/text.ts';
@@ -18,10 +19,11 @@ import { knownMigrations, missingMigrations } from '../../store/migrate.ts';
 import { openDatabase, SQLITE_FILE, type StoreSettings, storeExists } from '../../store/open.ts';
 import { type Acts, type RoutineAct, readTyped, type Taken, takenBy } from '../../web/act.ts';
 import { lineOf } from '../checks/check.ts';
+import { ROW_CHECKS } from '../checks/row-checks.ts';
 import { lostDatabaseFile, misplacedFiles } from '../checks/store-checks.ts';
 import { type Configuration, configurationFile, readConfiguration } from '../config.ts';
 import { parsePast } from './arguments.ts';
-import { columns, Failure, type Printed, print, shownPath } from './terminal.ts';
+import { columns, Failure, type Printed, print, shownPath, withProgressBar } from './terminal.ts';
 
 export interface StoreOptions {
   config?: string;
@@ -200,6 +202,16 @@ function told(error: unknown, timeZone: string): unknown {
   const message = momentsIn(timeZone).within(asClause(error.message));
   return new Failure(details.length > 0 ? details.join('; ') : message);
 }
+
+/** Verifies a history against checkpoints, behind a progress bar. Throws `HistoryBroken`. */
+export const verifying = (
+  database: Parameters<typeof verifyHistory>[0],
+  reading: Parameters<typeof verifyHistory>[1],
+  options: Parameters<typeof verifyHistory>[3] = {},
+): ReturnType<typeof verifyHistory> =>
+  withProgressBar('verifying', (onProgress) =>
+    verifyHistory(database, reading, ROW_CHECKS, { onProgress, ...options }),
+  );
 
 /** What the commands of acts need to know of the things that are changed. */
 export interface ThingsOfCommand<T> {

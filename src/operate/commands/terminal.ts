@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { closeSync, existsSync, openSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { constants } from 'node:os';
-import { dirname } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import type { Logger } from '../../lib/log.ts';
 import { momentsIn } from '../../lib/moments.ts';
@@ -254,6 +254,12 @@ export async function saysYes(question: string): Promise<boolean> {
   }
 }
 
+/** Asks at a terminal whether to go on. Throws `Failure` without a terminal, with `orElse`, and with `none` if the answer is no. */
+export async function confirm(what: string, asks: { question: string; orElse: string; none: string }) {
+  if (!canAsk()) throw new Failure(`${what}: ${asks.orElse}`);
+  if (!(await saysYes(`${what}. ${asks.question}`))) throw new Failure(asks.none);
+}
+
 type Lines<R> = AsyncGenerator<string, R>;
 
 const BUFFER = 64 * 1024;
@@ -274,8 +280,12 @@ async function pour<R>(lines: Lines<R>, write: (text: string) => Promise<void>):
   }
 }
 
+/** Writes to a file, or to standard output where none is named. Returns what the lines do; undefined where their reader has gone. */
+export const writeLines = <R>(lines: Lines<R>, file: string | undefined): Promise<R | undefined> =>
+  file === undefined ? writeOut(lines) : writeFile(resolve(file), lines);
+
 /** To standard output, as fast as it is read. Nothing back where its reader has gone. */
-export async function writeOut<R>(lines: Lines<R>): Promise<R | undefined> {
+async function writeOut<R>(lines: Lines<R>): Promise<R | undefined> {
   try {
     return await pour(lines, async (text) => {
       if (!process.stdout.write(text)) await once(process.stdout, 'drain');
@@ -287,7 +297,7 @@ export async function writeOut<R>(lines: Lines<R>): Promise<R | undefined> {
 }
 
 /** Writes a new file, for its owner alone, and renames it to `file`: a failure leaves the old one. Throws `Failure` without the folder. */
-export async function writeFile<R>(file: string, lines: Lines<R>): Promise<R> {
+async function writeFile<R>(file: string, lines: Lines<R>): Promise<R> {
   const folder = dirname(file);
   if (!existsSync(folder)) throw new Failure(`${shownPath(folder)} does not exist: make it, or mount it`);
   const beside = `${file}.new`;

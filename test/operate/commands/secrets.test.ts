@@ -6,7 +6,7 @@ import { after, before, describe, test } from 'node:test';
 import { readCheckpoints } from '../../../src/journal/checkpoint.ts';
 import { CheckpointSigner } from '../../../src/journal/checkpoint-signer.ts';
 import { addSecretKey, keyOfLine, readSecretKeys, SECRETS_FILE } from '../../../src/journal/keys/key-file.ts';
-import { sealKeys } from '../../../src/operate/commands/node-keys.ts';
+import { sealKeys } from '../../../src/operate/commands/secrets.ts';
 import { type BackupPlace, backupPlace, folderContents } from '../../support/backups.ts';
 import { COMMAND, hasTerminal, plainText, run, startOnTerminal } from '../../support/command.ts';
 import { isWhole } from '../../support/extent.ts';
