@@ -142,7 +142,7 @@ const entriesParameter = parameter(
 );
 
 /** The endpoints of the history. */
-export const auditEndpoints = ({ database, checkpoints }: AdminParts): ApiEndpoint[] => [
+const auditEndpoints = ({ database, checkpoints }: AdminParts): ApiEndpoint[] => [
   endpoint('GET /admin/audit/entries', {
     id: 'listAuditEntries',
     summary: 'Entries of the history by their numbers',

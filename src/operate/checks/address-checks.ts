@@ -1,11 +1,12 @@
-// Checks that call others: the installation's own addresses, the hosts of PostgreSQL, and the mail server.
+// Checks that ask others: the installation's own addresses, the hosts of PostgreSQL, the mail server, and the clocks.
 import { basename } from 'node:path';
 import { counted } from '../../lib/counted.ts';
-import { inTime, SECOND_MS } from '../../lib/time.ts';
+import { SteadyClock } from '../../lib/steady-clock.ts';
+import { inTime, MINUTE_MS, SECOND_MS } from '../../lib/time.ts';
 import { VERSION } from '../../lib/version.ts';
 import { SmtpTransport } from '../../mail/smtp.ts';
 import { hostsOf } from '../../store/connection-string.ts';
-import { type HostState, hostStates, synchronousStandbys } from '../../store/host-states.ts';
+import { type HostState, hostStates, serverClock, synchronousStandbys } from '../../store/host-states.ts';
 import { hasStarted } from '../../store/open.ts';
 import { mailServer } from '../settings/operation.ts';
 import {
@@ -196,6 +197,10 @@ export const MAIL_CHECKS = checkTable({
 /** Timeout for the answers of all hosts together. */
 const ANSWER_MS = 3 * SECOND_MS;
 
+/** How far the service may be aside from the system clock, and from the database's. */
+const APART_WARNED_MS = 5 * SECOND_MS;
+const APART_MAXIMUM_MS = MINUTE_MS;
+
 export const HOST_CHECKS = checkTable({
   database_hosts: check(
     'Database hosts',
@@ -222,6 +227,29 @@ export const HOST_CHECKS = checkTable({
       "make sure that no standby was promoted in this one's place: if one was, stop this one. Only then start the standby. " +
         "To go on without is the last resort, and only where none was promoted: alter system set synchronous_standby_names = '', then select pg_reload_conf()",
     );
+  }),
+  system_clock: check('System clock', 'later', ({ clock, verification }) => {
+    if (!verification || !(clock instanceof SteadyClock))
+      return skipped(
+        'Whether the clock was set is known where the service runs',
+        'see its health page or its log',
+      );
+    const { ahead } = clock;
+    if (Math.abs(ahead) <= APART_WARNED_MS) return ok('The service goes by the system clock');
+    const apart = `${Math.round(Math.abs(ahead) / SECOND_MS)} s ${ahead < 0 ? 'ahead of' : 'behind'}`;
+    const told = `The system clock was set, and the service is ${apart} it`;
+    const fix = 'see that the clock is right, then restart the service';
+    // One that is behind follows within a minute; one that is ahead stays so, ends what others made, and dates what it writes wrongly.
+    return ahead < -APART_MAXIMUM_MS ? failed(told, fix) : warning(told, fix);
+  }),
+  database_clock: storeCheck("The database's clock", 'later', async (database, { clock }) => {
+    const theirs = await serverClock(database);
+    if (theirs === undefined) return skipped("SQLite has this machine's clock");
+    const aside = Math.abs(theirs - clock.now());
+    const told = `This machine's clock and the database's are ${Math.round(aside / SECOND_MS)} s apart`;
+    const fix = 'let both keep time by NTP';
+    if (aside > APART_MAXIMUM_MS) return failed(told, fix);
+    return aside > APART_WARNED_MS ? warning(told, fix) : ok("The database's clock and this machine's agree");
   }),
 });
 

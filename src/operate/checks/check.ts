@@ -116,7 +116,7 @@ type VerificationOutcome =
  * When the start asks a check that refuses: as the configuration is read, by every command; before the store is opened; or
  * before anything is done with it. `later` are those that never refuse.
  */
-export type Stage = 'read' | 'start' | 'store' | 'later';
+type Stage = 'read' | 'start' | 'store' | 'later';
 
 /**
  * What else holds of a check. `always`: its failure counts in development too. `firstStart`: it keeps a first start alone from happening; a
@@ -135,7 +135,7 @@ export interface Check extends Partial<Record<Flag, true>> {
 }
 
 /** A check that the configuration alone answers, at once. */
-export interface SettingsCheck extends Check {
+interface SettingsCheck extends Check {
   look(subject: Omit<Installation, 'env'>): Verdict;
 }
 

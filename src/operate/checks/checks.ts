@@ -5,7 +5,7 @@ import { ADDRESS_CHECKS, HOST_CHECKS, MAIL_CHECKS } from './address-checks.ts';
 import { CERTIFICATE_CHECKS, KEY_PAIR_CHECKS } from './certificate-checks.ts';
 import type { Check, CheckOutcome, Subject, Verdict } from './check.ts';
 import { FOLDER_CHECKS } from './folder-checks.ts';
-import { CLOCK_CHECKS, MACHINE_CHECKS } from './machine-checks.ts';
+import { MACHINE_CHECKS } from './machine-checks.ts';
 import { SECRETS_CHECKS } from './sealed-secrets.ts';
 import { LATER_SETTINGS_CHECKS, READ_CHECKS, SETTINGS_CHECKS } from './settings-checks.ts';
 import { DATABASE_FILE_CHECKS, LATER_STORE_CHECKS, STORE_CHECKS, WEBHOOK_CHECKS } from './store-checks.ts';
@@ -14,7 +14,7 @@ import { DATABASE_FILE_CHECKS, LATER_STORE_CHECKS, STORE_CHECKS, WEBHOOK_CHECKS 
 export const CHECKS: readonly Check[] = [
   ...[...READ_CHECKS, ...SETTINGS_CHECKS, ...MACHINE_CHECKS, ...KEY_PAIR_CHECKS, ...DATABASE_FILE_CHECKS],
   ...[...STORE_CHECKS, ...LATER_SETTINGS_CHECKS, ...FOLDER_CHECKS, ...MAIL_CHECKS, ...LATER_STORE_CHECKS],
-  ...[...SECRETS_CHECKS, ...WEBHOOK_CHECKS, ...HOST_CHECKS, ...CLOCK_CHECKS, ...ADDRESS_CHECKS],
+  ...[...SECRETS_CHECKS, ...WEBHOOK_CHECKS, ...HOST_CHECKS, ...ADDRESS_CHECKS],
   ...CERTIFICATE_CHECKS,
 ];
 

@@ -1,4 +1,4 @@
-// Checks of folders that may lie on another machine: the age of the newest verified backup, and the bank statements that are imported by themselves.
+// Checks of folders that may lie on other machines: how old the newest verified backup is, and which bank statements wait.
 import { constants, type Stats } from 'node:fs';
 import { access, opendir, readFile, realpath, stat } from 'node:fs/promises';
 import { join, sep } from 'node:path';
@@ -250,7 +250,7 @@ async function oldestIn(folder: string): Promise<number | undefined> {
 const underWay = new Map<string, Promise<Verdict>>();
 
 /** What `look` says of `folder`; a failure with `fix` if it says nothing in time. */
-export async function withinDeadline(
+async function withinDeadline(
   folder: string,
   { deadlineMs, fix }: { deadlineMs: number; fix: string },
   look: () => Promise<Verdict>,
@@ -273,7 +273,7 @@ export async function withinDeadline(
 }
 
 /** Whether a folder lies in storage. Throws the system's errors if it is not there. */
-export async function isWithin(folder: string, storage: string): Promise<boolean> {
+async function isWithin(folder: string, storage: string): Promise<boolean> {
   const above = await realpath(storage).catch(() => storage);
   return `${await realpath(folder)}${sep}`.startsWith(`${above}${sep}`);
 }

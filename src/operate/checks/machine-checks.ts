@@ -1,13 +1,10 @@
-// Checks of the machine: files and folders, what they lie on, how much room is left; the serving process, and the clocks.
+// Checks of the machine: files and folders, what they lie on, how much room is left; and the serving process.
 import { existsSync, readFileSync, realpathSync, type Stats, statfsSync, statSync } from 'node:fs';
 import { url as debuggerUrl } from 'node:inspector';
 import { dirname, join, resolve, sep } from 'node:path';
 import { descriptorLimit } from '../../lib/descriptors.ts';
-import { SteadyClock } from '../../lib/steady-clock.ts';
-import { MINUTE_MS, SECOND_MS } from '../../lib/time.ts';
-import { serverClock } from '../../store/host-states.ts';
 import { exposedIn } from '../../store/open.ts';
-import { check, checkTable, failed, ok, skipped, storeCheck, type Verdict, warning } from './check.ts';
+import { check, checkTable, failed, ok, skipped, type Verdict, warning } from './check.ts';
 
 const MIB = 1024 * 1024;
 /** Of the index of SQLite's write-ahead log. */
@@ -272,33 +269,3 @@ function readMounts(): string | undefined {
 const UNSAFE_OPTION = /^--(inspect(?:-brk|-wait)?|insecure-http-parser|tls-keylog)(?:=|$)/;
 
 const DESCRIPTORS_MINIMUM = 4096;
-
-/** How far the service may be aside from the system clock, and from the database's. */
-const WARNED_MS = 5 * SECOND_MS;
-const MAXIMUM_MS = MINUTE_MS;
-
-export const CLOCK_CHECKS = checkTable({
-  system_clock: check('System clock', 'later', ({ clock, verification }) => {
-    if (!verification || !(clock instanceof SteadyClock))
-      return skipped(
-        'Whether the clock was set is known where the service runs',
-        'see its health page or its log',
-      );
-    const { ahead } = clock;
-    if (Math.abs(ahead) <= WARNED_MS) return ok('The service goes by the system clock');
-    const apart = `${Math.round(Math.abs(ahead) / SECOND_MS)} s ${ahead < 0 ? 'ahead of' : 'behind'}`;
-    const told = `The system clock was set, and the service is ${apart} it`;
-    const fix = 'see that the clock is right, then restart the service';
-    // One that is behind follows within a minute; one that is ahead stays so, ends what others made, and dates what it writes wrongly.
-    return ahead < -MAXIMUM_MS ? failed(told, fix) : warning(told, fix);
-  }),
-  database_clock: storeCheck("The database's clock", 'later', async (database, { clock }) => {
-    const theirs = await serverClock(database);
-    if (theirs === undefined) return skipped("SQLite has this machine's clock");
-    const aside = Math.abs(theirs - clock.now());
-    const told = `This machine's clock and the database's are ${Math.round(aside / SECOND_MS)} s apart`;
-    const fix = 'let both keep time by NTP';
-    if (aside > MAXIMUM_MS) return failed(told, fix);
-    return aside > WARNED_MS ? warning(told, fix) : ok("The database's clock and this machine's agree");
-  }),
-});

@@ -245,7 +245,7 @@ export function durabilityVerdict(settings: Readonly<Record<string, string>>): V
 }
 
 /** The newest seal. Undefined if there is none, or if the table does not exist yet. */
-export const newestSealIn = (database: Database) => unlessEmpty(newestSeal(database));
+const newestSealIn = (database: Database) => unlessEmpty(newestSeal(database));
 
 /** Maximum number of faults in the message. */
 const NAMED = 3;

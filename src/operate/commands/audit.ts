@@ -1,4 +1,4 @@
-// counterfoil audit: the commands about the history and its proof, and the one that writes it out for a third party.
+// counterfoil audit: recomputes the history and names what is off, acknowledges rows, and writes it out for a third party.
 import { accessSync, constants, existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Command } from 'commander';
@@ -174,7 +174,7 @@ interface VerifyCommandOptions extends StoreOptions {
   key?: string;
 }
 
-export function auditVerifyCommand(): Command {
+function auditVerifyCommand(): Command {
   return newCommand('verify', 'recompute every seal, row digest and checkpoint; exit 1 where one is wrong', [
     'audit verify',
     'audit verify --since 120000 --json',

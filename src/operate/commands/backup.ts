@@ -155,7 +155,7 @@ interface BackupOptions {
 }
 
 /** Makes one backup, whole or not at all. Throws `Failure`, `DatabaseError`, the system's errors. */
-export async function makeBackup(
+async function makeBackup(
   folder: string,
   configuration: Configuration,
   options: BackupOptions,

@@ -189,13 +189,13 @@ async function forward(
 
 const ANSWER_MS = 15 * SECOND_MS;
 
-export const KEY_OPTION = ['--key <key>', 'a test key (default: the development key)'] as const;
-export const URL_OPTION = [
+const KEY_OPTION = ['--key <key>', 'a test key (default: the development key)'] as const;
+const URL_OPTION = [
   '--url <url>',
   'base URL of the service (default: that of the configuration file)',
 ] as const;
 
-export interface TestApiOptions {
+interface TestApiOptions {
   key?: string;
   url?: string;
   config?: string;
@@ -213,7 +213,7 @@ interface TestApi {
 }
 
 /** Returns the API that options name. Throws `ConfigurationError`, and `UsageError` for a live key and an address without https. */
-export function testApi({ key: given, url, config }: TestApiOptions): TestApi {
+function testApi({ key: given, url, config }: TestApiOptions): TestApi {
   const key = given ?? DEVELOPMENT_KEY;
   if (!key.startsWith(KEY_PREFIX.test))
     throw new UsageError(

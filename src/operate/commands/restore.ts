@@ -177,7 +177,7 @@ function storeFiles(storage: string): string[] {
 }
 
 /** The files in `storage` that a backup takes the place of. The private key stays if the backup needs that one and has none. */
-export function displacedFiles(configuration: Configuration, list: BackupList): string[] {
+function displacedFiles(configuration: Configuration, list: BackupList): string[] {
   const { storage } = configuration;
   const stays = neededKeys(list, configuration).every(
     ({ name, is_there }) => is_there || name !== CHECKPOINT_KEY,
@@ -190,7 +190,7 @@ export function displacedFiles(configuration: Configuration, list: BackupList): 
  * moves. Cut short at any moment it leaves what was there, or what a start refuses (`RestoreUnfinished`), or all of the backup.
  * Returns where the old files are, if there were any. Throws `Failure`, `DatabaseError`, the system's errors.
  */
-export async function placeBackup(
+async function placeBackup(
   backup: string,
   list: BackupList,
   configuration: Configuration,

@@ -1,3 +1,4 @@
+// counterfoil secrets rotate, list, remove and lost: replaces keys for secrets while servers run, and goes on without a lost one.
 import { setTimeout as delay } from 'node:timers/promises';
 import { Argument, Command } from 'commander';
 import {
@@ -109,7 +110,7 @@ Next: add the line to ${place} on every node. Keep the lines that are there${res
 }
 
 /** Adds a key to this node's own file. Throws `SecretKeysUnfit` for keys that are kept elsewhere. */
-export function addKey({ configuration, database }: Pick<Store, 'configuration' | 'database'>) {
+function addKey({ configuration, database }: Pick<Store, 'configuration' | 'database'>) {
   return database.transaction(async (transaction) => {
     await lockKeys(transaction, database.engine);
     return addSecretKey(configuration);
@@ -146,7 +147,7 @@ async function ringIn({ configuration, database }: Store) {
 }
 
 /** Where the keys of this node are, as its operator knows it. */
-export function placeShown(configuration: Configuration): string {
+function placeShown(configuration: Configuration): string {
   const name = keyPlaceName(configuration);
   return configuration.secrets_keys === null ? shownPath(name) : name;
 }

@@ -1,4 +1,4 @@
-// Secrets of an installation: saves its keys sealed with a passphrase, puts them back, replaces them, and goes on without a lost one.
+// The keys of a node, which no backup of the store holds: saves them sealed with a passphrase, and puts them back.
 
 import { argon2, randomBytes } from 'node:crypto';
 import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
@@ -202,7 +202,7 @@ function checkpointKey(id: string, { storage }: Configuration): NeededKey {
 }
 
 /** The keys of this node and the content of their files, by the files' names. Throws `SecretKeysUnfit`, the system's errors. */
-export function readKeys(configuration: Configuration): { keys: KeyId[]; files: Record<string, string> } {
+function readKeys(configuration: Configuration): { keys: KeyId[]; files: Record<string, string> } {
   const { storage } = configuration;
   const keys: KeyId[] = [];
   const files: Record<string, string> = {};
@@ -225,7 +225,7 @@ interface PutBack extends KeyId {
  * Puts keys back where they are missing, and replaces none. Throws `Failure` before anything is written if another checkpoint key
  * is there or the program may not write the keys for secrets; `SecretKeysUnfit`, the system's errors.
  */
-export function putBack(
+function putBack(
   { keys, files }: { keys: readonly KeyId[]; files: Readonly<Record<string, string>> },
   configuration: Configuration,
 ): PutBack[] {
@@ -264,7 +264,7 @@ const SALT_BYTES = 16;
 
 /** A key by what it is for, and by its public id. */
 const keyId = z.object({ name: z.string(), id: z.string() });
-export type KeyId = z.infer<typeof keyId>;
+type KeyId = z.infer<typeof keyId>;
 
 const headSchema = z.object({
   format: z.literal(FORMAT),
@@ -305,7 +305,7 @@ export async function sealKeys({ made_at, keys, files }: Keys, passphrase: strin
 }
 
 /** Opens what `sealKeys` returned. Throws `Failure` if the text is no such document, was changed, or has another passphrase. */
-export async function openKeys(text: string, passphrase: string): Promise<Keys> {
+async function openKeys(text: string, passphrase: string): Promise<Keys> {
   const { sealed, ...head } = parseSealed(text);
   const key = await derive(passphrase, Buffer.from(head.salt, 'base64url'));
   try {

@@ -145,7 +145,7 @@ interface Options extends StoreOptions, CsvFlags {
 }
 
 /** `counterfoil statements match`. Throws what `withStore` throws. */
-export async function matchFiles(files: readonly string[], options: Options): Promise<void> {
+async function matchFiles(files: readonly string[], options: Options): Promise<void> {
   await withStore(options, async (store) => {
     const how = {
       ...matchSettingsOf(store.configuration),

@@ -1,4 +1,4 @@
-// counterfoil migrate, accept-clock and store rescue: what an operator does to a store by hand.
+// counterfoil migrate, accept-clock, store rescue and audit restored: what an operator does to a store by hand.
 
 import { existsSync } from 'node:fs';
 import { mkdir, rename } from 'node:fs/promises';

@@ -12,7 +12,7 @@ export const CONFIG_OPTION = [
   '--config <file>',
   'configuration file (default: COUNTERFOIL_CONFIG, else counterfoil.yaml)',
 ] as const;
-export const JSON_OPTION = ['--json', 'print one JSON document'] as const;
+const JSON_OPTION = ['--json', 'print one JSON document'] as const;
 
 /** Says why a command that writes lines takes no `--json` alone. */
 export const JSON_NEEDS_OUTPUT = '--json says what was written: name the file with --output';

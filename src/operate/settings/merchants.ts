@@ -11,7 +11,15 @@ import { EVENT_TYPES } from '../../payments/events/event.ts';
 import { type AddressRules, checkUrl, DEVELOPMENT_RULES } from '../../webhooks/addresses.ts';
 import type { ConfiguredEndpoint } from '../../webhooks/change.ts';
 import { ENDPOINTS_MAXIMUM } from '../../webhooks/endpoint.ts';
-import { CONTACT_CHECK, contact, setting, text, type webhooksSchema, whole, without } from './operation.ts';
+import {
+  CONTACT_CHECK,
+  contact,
+  givenText,
+  setting,
+  type webhooksSchema,
+  wholeNumber,
+  without,
+} from './operation.ts';
 
 export const keySchema = z
   .strictObject({
@@ -55,8 +63,8 @@ export const keySchema = z
 
 /** What one merchant may do more or less of than all others. */
 export const merchantLimitsSchema = z.strictObject({
-  writes_per_second: setting(whole(1).optional(), 'Requests other than GET and HEAD, in each mode.'),
-  reads_per_second: setting(whole(1).optional(), 'GET and HEAD, in each mode.'),
+  writes_per_second: setting(wholeNumber(1).optional(), 'Requests other than GET and HEAD, in each mode.'),
+  reads_per_second: setting(wholeNumber(1).optional(), 'GET and HEAD, in each mode.'),
 });
 
 /** The address of a page that a merchant publishes. */
@@ -93,7 +101,7 @@ export const merchantSchema = z.strictObject({
     '`mer_` and up to 40 of 0-9, a-z and _; used once',
   ),
   name: setting(
-    text.superRefine(without(businessNameFault)),
+    givenText.superRefine(without(businessNameFault)),
     'Business name: what checkout shows.',
     '1 to 120 characters that can be seen, a letter or a digit among them',
   ),

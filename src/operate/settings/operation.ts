@@ -12,8 +12,8 @@ import type { MailServer } from '../../mail/smtp.ts';
 export const setting = <S extends z.ZodType>(schema: S, meaning: string, check?: string): S =>
   check === undefined ? schema.describe(meaning) : schema.describe(meaning).meta({ check });
 
-export const text = z.string().min(1);
-export const whole = (least: number, most = 1_000_000) => z.int().min(least).max(most);
+export const givenText = z.string().min(1);
+export const wholeNumber = (least: number, most = 1_000_000) => z.int().min(least).max(most);
 
 /** For `superRefine`: refuses a text that `faultOf` finds something wrong with. */
 export const without =
@@ -64,7 +64,9 @@ function isNetwork(text: string): boolean {
 }
 
 export const contact = z.string().refine(isContact, CONTACT_FAULT);
-export const network = z.string().refine(isNetwork, 'must be an IP address or a network such as 10.0.0.0/8');
+export const networkText = z
+  .string()
+  .refine(isNetwork, 'must be an IP address or a network such as 10.0.0.0/8');
 
 export const rateLimitsSchema = z.strictObject({
   enabled: setting(
@@ -72,15 +74,15 @@ export const rateLimitsSchema = z.strictObject({
     'Whether requests under /v1 are limited. By default in production alone.',
   ),
   writes_per_second: setting(
-    whole(1).default(50),
+    wholeNumber(1).default(50),
     'Requests other than GET and HEAD, for each merchant and mode; twice as many at once.',
   ),
   reads_per_second: setting(
-    whole(1).default(200),
+    wholeNumber(1).default(200),
     'GET and HEAD, for each merchant and mode; twice as many at once.',
   ),
   refused_keys_per_minute: setting(
-    whole(1).default(20),
+    wholeNumber(1).default(20),
     'How often one network address (IPv6: one /64 network) is told in a minute that its key is refused, and one IPv6 /48 network four times as often; then it is told to wait.',
   ),
 });
@@ -96,22 +98,22 @@ export const registrationSchema = z.strictObject({
     CONTACT_CHECK,
   ),
   per_address: setting(
-    whole(1).default(5),
+    wholeNumber(1).default(5),
     'How many registrations are taken from one network address (IPv6: one /64 network) in an hour, by each node; four times as many from one IPv6 /48 network.',
   ),
   per_hour: setting(
-    whole(1).default(500),
+    wholeNumber(1).default(500),
     'How many registrations are taken in an hour from all addresses together, by each node.',
   ),
 });
 
 const listener = {
   host: setting(
-    text.optional(),
+    givenText.optional(),
     'Address to listen on, with `port`. By default the `host` above.',
     'an address of this machine',
   ),
-  port: setting(whole(1, 65535).optional(), 'Port of its own. By default it shares the port above.'),
+  port: setting(wholeNumber(1, 65535).optional(), 'Port of its own. By default it shares the port above.'),
 };
 
 export const placeSchema = z.strictObject({
@@ -125,12 +127,12 @@ export const placeSchema = z.strictObject({
 
 export const metricsSchema = z.strictObject({
   host: setting(
-    text.default('127.0.0.1'),
+    givenText.default('127.0.0.1'),
     'Address to listen on: one that monitoring alone reaches.',
     'an address of this machine',
   ),
   port: setting(
-    whole(1, 65535).default(9464),
+    wholeNumber(1, 65535).default(9464),
     'Port to listen on. `METRICS_PORT` in the environment goes over it.',
   ),
 });
@@ -163,12 +165,12 @@ export const securitySchema = z.strictObject({
 
 export const tlsSchema = z.strictObject({
   certificate: setting(
-    text,
+    givenText,
     'File with the certificate and those that lead to its issuer, PEM; relative to this file.',
     'a file',
   ),
   key: setting(
-    text,
+    givenText,
     'File with the private key, PEM; relative to this file.',
     'a file that its owner alone may read',
   ),
@@ -176,11 +178,11 @@ export const tlsSchema = z.strictObject({
 
 export const webhooksSchema = z.strictObject({
   allowed_networks: setting(
-    z.array(network).default([]),
+    z.array(networkText).default([]),
     'Networks that are not public and may be sent to, over plain http too, such as `10.1.0.0/16`. Every merchant may then send there. Metadata addresses of clouds need an entry of their own.',
     'IP addresses and networks',
   ),
-  ports: setting(z.array(whole(1, 65535)).default([]), 'Ports that endpoints may have beside 443.'),
+  ports: setting(z.array(wholeNumber(1, 65535)).default([]), 'Ports that endpoints may have beside 443.'),
   proxy: setting(
     z.string().refine(isWebAddress, 'must be an http or https URL').nullable().default(null),
     'An http proxy that every webhook goes through. It is asked for the checked address.',
@@ -198,12 +200,12 @@ function isPrefix(text: string): boolean {
 
 export const statementsSchema = z.strictObject({
   folder: setting(
-    text.nullable().default(null),
+    givenText.nullable().default(null),
     'Folder whose files are imported by themselves and moved to `done` or, with the reason, to `failed` in it ([how](statements.md#the-watched-folder)). Relative to this file; nodes may share one.',
     'a folder',
   ),
   keep_days: setting(
-    whole(1, 36_500).nullable().default(null),
+    wholeNumber(1, 36_500).nullable().default(null),
     'After how many days what the bank wrote on a line is erased: text, references, and who paid. Amount, day and what became of it stay. Kept when left out.',
     '1 to 36500',
   ),
@@ -216,20 +218,24 @@ export const statementsSchema = z.strictObject({
 
 export const mailSchema = z
   .strictObject({
-    host: setting(text.max(255), 'The SMTP server that takes the letters.', 'a host name or an address'),
-    port: setting(whole(1, 65535).default(587), 'Its port.'),
+    host: setting(givenText.max(255), 'The SMTP server that takes the letters.', 'a host name or an address'),
+    port: setting(wholeNumber(1, 65535).default(587), 'Its port.'),
     tls: setting(
       z.enum(['starttls', 'implicit', 'none']).default('starttls'),
       '`starttls`: the connection begins in the clear, and nothing is sent before it is encrypted (587). `implicit`: it is encrypted from the beginning (465). `none`: never, for a server on this machine.',
     ),
-    user: setting(text.optional(), 'Whom to sign in as. Without it nobody signs in.', 'at least a character'),
+    user: setting(
+      givenText.optional(),
+      'Whom to sign in as. Without it nobody signs in.',
+      'at least a character',
+    ),
     password: setting(
-      text.optional(),
+      givenText.optional(),
       'The password. Environment: `COUNTERFOIL_MAIL_PASSWORD`.',
       'at least a character',
     ),
     password_file: setting(
-      text.optional(),
+      givenText.optional(),
       'File that holds the password alone, in its place; relative to this file.',
       'a file',
     ),

@@ -8,19 +8,19 @@ import { keySchema, merchantLimitsSchema, merchantSchema, merchantWebhookSchema 
 import {
   BASE_URL_CHECK,
   baseUrl,
+  givenText,
   mailSchema,
   metricsSchema,
-  network,
+  networkText,
   placeSchema,
   rateLimitsSchema,
   registrationSchema,
   securitySchema,
   setting,
   statementsSchema,
-  text,
   tlsSchema,
   webhooksSchema,
-  whole,
+  wholeNumber,
   without,
 } from './operation.ts';
 
@@ -53,8 +53,8 @@ export const configurationSchema = z.strictObject({
     z.enum(['development', 'production']).default('production'),
     'In development all keys make test payments, and what is convenient but unsafe is allowed.',
   ),
-  host: setting(text.default('127.0.0.1'), 'Address to listen on.', 'an address of this machine'),
-  port: setting(whole(1, 65535).default(8080), 'Port to listen on. Environment: `PORT`.'),
+  host: setting(givenText.default('127.0.0.1'), 'Address to listen on.', 'an address of this machine'),
+  port: setting(wholeNumber(1, 65535).default(8080), 'Port to listen on. Environment: `PORT`.'),
   base_url: setting(
     baseUrl.nullable().default(null),
     'Where merchants reach the API, with its path if it has one. By default the address listened on; required in production.',
@@ -66,12 +66,12 @@ export const configurationSchema = z.strictObject({
     BASE_URL_CHECK,
   ),
   storage: setting(
-    text.default('./storage'),
+    givenText.default('./storage'),
     'Private directory for the database, the checkpoint key and the keys for secrets in the store; relative to this file. Environment: `COUNTERFOIL_STORAGE`.',
     'open to its owner alone (mode 0700); made when missing',
   ),
   secrets_key_file: setting(
-    text.nullable().default(null),
+    givenText.nullable().default(null),
     'File with the keys for secrets in the store, such as a secret of containers, in place of `secrets.key` in `storage`; relative to this file. The program never writes it. Every node needs the same keys. Environment: `COUNTERFOIL_SECRETS_KEY`, the keys themselves.',
     'a file that its owner alone may read',
   ),
@@ -86,15 +86,15 @@ export const configurationSchema = z.strictObject({
     "The ways to pay that customers are offered, in this order; those that fit a payment's currency and mode. Contact details alone when none does. Read again on SIGHUP.",
   ),
   checkout_forms_per_payment: setting(
-    whole(1).default(30),
+    wholeNumber(1).default(30),
     'How often the forms of one payment are taken in 10 minutes, by each node.',
   ),
   checkout_forms_per_address: setting(
-    whole(1).default(300),
+    wholeNumber(1).default(300),
     'How often forms are taken from one network address (IPv6: one /64 network; one /48 four times as often) in 10 minutes, by each node.',
   ),
   sign_in_forms_per_address: setting(
-    whole(1).default(20),
+    wholeNumber(1).default(20),
     'How often forms of signing in to the console are taken from one network address (IPv6: one /64 network; one /48 four times as often) in 15 minutes, by each node.',
   ),
   review: setting(reviewSchema.prefault({}), 'How payments are reviewed.'),
@@ -131,11 +131,11 @@ export const configurationSchema = z.strictObject({
     'What `/.well-known/security.txt` of every host name says (RFC 9116). Without it there is no such file.',
   ),
   nodes: setting(
-    whole(1, 1000).default(1),
+    wholeNumber(1, 1000).default(1),
     'How many nodes share the database: each takes its part of the `rate_limits`. SQLite takes one.',
   ),
   backups: setting(
-    text.nullable().default(null),
+    givenText.nullable().default(null),
     'Folder that backups are put in; `counterfoil doctor` says when the newest is old. Relative to this file.',
     'a folder',
   ),
@@ -144,7 +144,7 @@ export const configurationSchema = z.strictObject({
     'Whether the service may run as root in production. It does not need root.',
   ),
   trust_proxy: setting(
-    z.array(network).default([]),
+    z.array(networkText).default([]),
     "The proxies in front: the customer's address is then taken from their X-Forwarded-For; required in production, unless `tls` is set.",
     'IP addresses and networks',
   ),

@@ -4,9 +4,9 @@ import { test } from 'node:test';
 import { SteadyClock } from '../../../src/lib/steady-clock.ts';
 import { HOUR_MS, SECOND_MS } from '../../../src/lib/time.ts';
 import type { Subject } from '../../../src/operate/checks/check.ts';
-import { CLOCK_CHECKS } from '../../../src/operate/checks/machine-checks.ts';
+import { CHECKS } from '../../../src/operate/checks/checks.ts';
 
-const check = CLOCK_CHECKS.find(({ id }) => id === 'system_clock')!;
+const check = CHECKS.find(({ id }) => id === 'system_clock')!;
 const subject = (part: Partial<Subject>) => part as Subject;
 
 test('a service that stands aside from the system clock says by how much, and what to do.', async () => {
