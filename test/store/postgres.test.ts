@@ -325,10 +325,7 @@ describe('a PostgreSQL in trouble', () => {
       } as Subject);
       if (is === 'warning')
         // A primary that was cut off would acknowledge alone: first whether another was promoted.
-        assert.match(
-          fix!,
-          /^make sure that no standby was promoted .*Only then start .*last resort.*names = ''/,
-        );
+        assert.match(fix!, /^make sure that no standby was promoted .*Only then start .*last resort.*names/);
       return `${is}: ${says}`;
     };
     assert.equal(await standbys(), 'skipped: No commit waits for a standby');

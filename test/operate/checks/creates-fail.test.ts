@@ -245,10 +245,7 @@ for (const engine of ENGINES) {
         assert.equal(await createStatus(service), 201);
         const found = await verdict(service, 'tables');
         assert.equal(found.is, 'warning');
-        assert.match(
-          found.says,
-          /Column payments\.note_of_later was added by another hand, index later was added/,
-        );
+        assert.match(found.says, /Column payments\.note_of_later was added by another hand, index later was/);
       });
     });
 

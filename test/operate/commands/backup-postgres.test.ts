@@ -67,10 +67,7 @@ describe('a store on PostgreSQL', () => {
       const store = await another(engine);
       const { code, stdout, stderr } = await restore(store);
       assert.deepEqual([code, stderr], [0, '']);
-      assert.match(
-        stdout,
-        /^Restored 2 entries, the newest of \d+ \w+ \d{4}, \d\d:\d\d UTC, to .*; verified/,
-      );
+      assert.match(stdout, /^Restored 2 entries, the newest of \d+ \w+ \d{4}, \d\d:\d\d UTC, to .*;/);
       const [rows, theirs] = [await contentsOf(store), await contentsOf(harness.store)];
       assert.deepEqual(rows, theirs);
       copyKeys(harness.store.storage, store.storage);
@@ -84,18 +81,12 @@ describe('a store on PostgreSQL', () => {
     await client.connect();
     await client.query('create table orders ()');
     const strange = await restore(store);
-    assert.match(
-      strange.stderr,
-      /^counterfoil: the database holds tables of something else \(orders\): make .*\n$/,
-    );
+    assert.match(strange.stderr, /^counterfoil: the database holds tables of something else \(orders\):/);
     await client.query('drop table orders');
     await client.end();
     assert.equal((await onStore(['migrate'], store)).code, 0);
     const other = await restore(store, '--replace');
-    assert.match(
-      other.stderr,
-      /is not empty, and nothing in it is replaced: make another, and name that one\n$/,
-    );
+    assert.match(other.stderr, /is not empty, and nothing in it is replaced: make another, and name that/);
   });
 
   test('whose restore was killed is taken for a store by nobody, and the same command begins anew', async () => {

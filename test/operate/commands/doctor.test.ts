@@ -154,10 +154,7 @@ test('a certificate is warned of three weeks before its end, and fails three day
   const now = Date.parse('2026-11-21T00:00:00Z');
   const isAt = (days: number) => expiryVerdict(now + days * DAY_MS, now, 'x', 'UTC').is;
   assert.deepEqual([21, 20.9, 3, 2.9, -1].map(isAt), ['ok', 'warning', 'warning', 'failed', 'failed']);
-  assert.equal(
-    expiryVerdict(now - 1, now, 'x', 'Europe/Berlin').says,
-    'The certificate ended on 21 Nov 2026, 00:59 GMT+1',
-  );
+  assert.match(expiryVerdict(now - 1, now, 'x', 'Europe/Berlin').says, /21 Nov 2026, 00:59 GMT\+1$/);
 });
 
 /** A web server that answers some paths with files, and else says that there is nothing. */

@@ -195,10 +195,7 @@ test('help has a usage line with what is required, an example and the exit codes
       assert.ok(usage.includes(flags), `${path}: ${flags}`);
     assert.match(said, new RegExp(`\nExamples?:\n {2}.*counterfoil ${path}`));
     if (isGroup(listed)) continue;
-    assert.match(
-      said,
-      /\nExit codes:\n {2}0 {3}\S.*\n {2}1 {3}\S.*\n {2}2 {3}wrong usage\n {2}78 {2}\S.*\n$/,
-    );
+    assert.match(said, /\nExit codes:\n {2}0 {3}\S.*\n {2}1 {3}\S.*\n {2}2 {3}wrong usage\n {2}78/);
     if (!['secrets new', 'statements check'].includes(path))
       assert.match(said, /--config <file>.*\n?.*COUNTERFOIL_CONFIG/);
     for (const { long, description } of command.options) assert.ok(description.length > 5, `${path} ${long}`);

@@ -35,10 +35,10 @@ import { temporaryStore } from '../../support/stores.ts';
 const OF_NODE = /^(Debugger |For help, see: |Warning: |\(node:\d+\)|\(Use `node)/;
 
 interface Case {
-  /** The check that refuses; undefined where the configuration cannot even be read. */
+  /** The check that refuses, whose words are said; undefined where the configuration cannot even be read. */
   id?: string;
   what: string;
-  said: RegExp;
+  said?: RegExp;
   /** Whether it can end without a person, so that systemd is to start again: the exit code is 1, not 78. */
   mayPass?: boolean;
   /** The configuration, where another than the safe one. */
@@ -130,74 +130,62 @@ const CASES: Case[] = [
     id: 'development_key',
     what: 'the development key',
     text: SAFE.replace(/key_sha256: \w+/, `key: ${DEVELOPMENT_KEY}`),
-    said: /^counterfoil\.yaml:9: merchants\[0\]\.keys\[0\]\.key is the development key, .*: make another /,
   },
   {
     id: 'plain_keys',
     what: 'a key itself in the file',
     text: SAFE.replace(/key_sha256: \w+/, `key: ${OTHER_KEY}`),
-    said: /:9: merchants\[0\]\.keys\[0\]\.key is a plain key, .*: put its SHA-256 under key_sha256$/,
   },
   {
     id: 'https',
     what: 'an API without https',
     text: SAFE.replace('https:', 'http:'),
-    said: /:2: base_url must be an https URL in production: write /,
   },
   {
     id: 'transport',
     what: 'nobody who speaks https',
     text: SAFE.replace(/trust_proxy.*\n/, ''),
-    said: /:1: trust_proxy is missing: list the address of the proxy .*; or set tls/,
   },
   {
     id: 'trusted_proxies',
     what: 'half of IPv4 as a proxy',
     text: SAFE.replace('[127.0.0.1]', '[127.0.0.1, 0.0.0.0/1]'),
-    said: /:3: trust_proxy\[1\] is so large that strangers are in it, .*: name the proxies alone$/,
   },
   {
     id: 'places',
     what: 'measurements on the port of the API',
     text: `${SAFE}metrics: { port: 8080 }\n`,
     env: { PORT: '8080' },
-    said: /:11: metrics\.port is 8080 at 127\.0\.0\.1, where port is already: choose another port$/,
   },
   {
     id: 'places',
     what: 'the console on one address and the API on all, at one port',
     text: `${SAFE}host: 0.0.0.0\nconsole: { host: 127.0.0.1, base_url: https://review.example }\n`,
     env: { PORT: '8080' },
-    said: /:12: console\.port is 8080 at 127\.0\.0\.1, where port is already \(at 0\.0\.0\.0\): choose/,
   },
   {
     id: 'places',
     what: '/admin below the console',
     text: `${SAFE}admin: { base_url: https://127.0.0.1:1/console }\n`,
-    said: /:11: admin\.base_url makes two places meet: \/console and \/console\/admin: give it another path/,
   },
   ...['/register', '/v1', '/admin', '/console'].map((path) => ({
     id: 'places',
     what: `checkout below ${path}`,
     text: `${SAFE}checkout_base_url: https://127.0.0.1:1${path}\n`,
-    said: /:11: checkout_base_url makes two places meet: \/\S+ and \/\S+: give it another path, or a host name/,
   })),
   {
     what: 'a setting that there is not',
     text: `${SAFE}trust_proxies: []\n`,
-    said: /:11: trust_proxies is not a setting; did you mean trust_proxy\?$/,
   },
   {
     id: 'nodes',
     what: 'two nodes on SQLite',
     text: `${SAFE}nodes: 2\n`,
-    said: /:11: nodes is 2, and SQLite takes one: set nodes to 1, or database_url/,
   },
   {
     id: 'sample_accounts',
     what: 'the sample IBAN',
     text: account('iban: DE89 3704 0044 0532 0130 00'),
-    said: /:14: methods\[0\]\.accounts\[0\] is a sample account: .*: put in your own/,
   },
   {
     id: 'sample_accounts',
@@ -205,76 +193,64 @@ const CASES: Case[] = [
     text: account('iban: DE89 3704-0044-0532-0130-00')
       .replace('iban:', 'rows: [{ label: IBAN, value: ')
       .replace(/-00\n/, '-00 }]\n'),
-    said: /methods\[0\]\.accounts\[0\] is a sample account/,
   },
   ...['0', '0x0', '"::ffff:0.0.0.0"', 'no-such-host.invalid'].map((host) => ({
     id: 'metrics_address',
     what: `measurements on ${host}`,
     text: `${SAFE}metrics: { host: ${/^0/.test(host) ? `"${host}"` : host} }\n`,
     mayPass: host.includes('no-such-host'),
-    said: /:11: metrics\.host is \S+.*(which strangers may reach|no address is known).*: write /,
   })),
   {
     id: 'database_url',
     what: 'options in the connection string',
     env: { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/x?options=-c%20synchronous_commit%3Doff' },
-    said: /database_url sets options, with which it could overrule .*: remove it there$/,
   },
   {
     id: 'root',
     what: 'root',
     text: SAFE.replace('allow_root: true\n', ''),
     skip: notRoot,
-    said: /the service runs as root\. It does not need root: start it as an account of its own/,
   },
   {
     id: 'node_options',
     what: 'a debugger on the command line',
     node: ['--inspect=127.0.0.1:0'],
-    said: /^The command line of node: --inspect lets others look/,
   },
   {
     id: 'node_options',
     what: 'a debugger in the environment',
     env: { NODE_OPTIONS: '--max-old-space-size=500 --inspect=127.0.0.1:0' },
-    said: /^NODE_OPTIONS: --inspect lets others look .*: start it without$/,
   },
   {
     id: 'node_options',
     what: 'a lenient parser, written as Node takes it too',
     env: { NODE_OPTIONS: '--insecure_http_parser' },
-    said: /^NODE_OPTIONS: --insecure_http_parser lets others/,
   },
   {
     id: 'node_options',
     what: 'a debugger that was opened from within',
     node: ['--import', 'data:text/javascript,import{open}from"node:inspector";open(0,"127.0.0.1")'],
-    said: /^Node: a debugger listens, and lets others look into the service/,
   },
   {
     id: 'node_tls',
     what: 'certificates that nobody checks',
     env: { NODE_TLS_REJECT_UNAUTHORIZED: '0' },
-    said: /^NODE_TLS_REJECT_UNAUTHORIZED=0: certificates of other servers would not be checked: remove/,
   },
   {
     id: 'descriptors',
     what: 'few open files',
     shell: 'ulimit -n 1024;',
     skip: process.platform !== 'linux' && 'needs Linux',
-    said: /^ulimit -n: only 1024 files and connections may be open at once, and 4096 are needed: raise the limit/,
   },
   {
     id: 'configuration_private',
     what: 'a configuration that the group may read',
     arrange: (place) => chmodSync(place.config, 0o640),
-    said: /counterfoil\.yaml: the file may be used by others \(mode 0640\): run chmod 600 \//,
   },
   {
     id: 'configuration_private',
     what: 'a configuration in a folder that anybody may write to',
     arrange: (place) => chmodSync(place.folder, 0o707),
-    said: /: others may put another file in its place \(mode 0707\): run chmod go-w \//,
   },
   {
     id: 'storage_private',
@@ -283,7 +259,6 @@ const CASES: Case[] = [
       mkdirSync(place.storage);
       chmodSync(place.storage, 0o750);
     },
-    said: /storage: it can be read by others: run chmod -R go= \//,
   },
   {
     id: 'storage_private',
@@ -293,13 +268,11 @@ const CASES: Case[] = [
       writeFileSync(join(place.storage, 'checkpoints.jsonl'), '');
       chmodSync(join(place.storage, 'checkpoints.jsonl'), 0o644);
     },
-    said: /storage\/checkpoints\.jsonl: it can be read by others/,
   },
   {
     id: 'served_folder',
     what: 'storage in a folder called public_html',
     text: SAFE.replace('allow_root', 'storage: ./public_html/store\nallow_root'),
-    said: /public_html\/store: the storage folder lies where web servers hand out files .*called public_html\): move it/,
   },
   {
     id: 'served_folder',
@@ -308,19 +281,16 @@ const CASES: Case[] = [
       mkdirSync(join(place.folder, 'www'), { mode: 0o700 });
       symlinkSync(join(place.folder, 'www'), place.storage);
     },
-    said: /the storage folder lies where web servers hand out files \(a folder on its way is called www\)/,
   },
   {
     id: 'served_folder',
     what: 'a configuration beside an index.php',
     arrange: (place) => writeFileSync(join(place.folder, 'index.php'), ''),
-    said: /lies where web servers hand out files \(\/.*\/index\.php is there\): move it/,
   },
   {
     id: 'served_folder',
     what: 'backups in a folder called www',
     text: `${SAFE}backups: ./www/backups\n`,
-    said: /www\/backups: the folder of backups lies where web servers hand out files/,
   },
   {
     id: 'served_folder',
@@ -331,7 +301,6 @@ const CASES: Case[] = [
       place.write(OWN_TLS.replace('pair-key.pem', 'www/key.pem'));
     }),
     mayPass: false,
-    said: /www\/key\.pem: the key of the certificate lies where web servers hand out files/,
   },
   {
     id: 'key_pair',
@@ -339,13 +308,11 @@ const CASES: Case[] = [
     ...withKeyPair((place, pairs) =>
       copyFileSync(pairs.make('other').key, join(place.folder, 'pair-key.pem')),
     ),
-    said: /:11: tls\.key: \S+pair-key\.pem is not the key of \S+pair\.pem: name the two that belong together$/,
   },
   {
     id: 'key_pair',
     what: 'a key that others may read',
     ...withKeyPair((place) => chmodSync(join(place.folder, 'pair-key.pem'), 0o640)),
-    said: /tls\.key: \S+ can be used by others: run chmod go= \/\S+pair-key\.pem$/,
   },
   {
     id: 'key_pair',
@@ -355,13 +322,11 @@ const CASES: Case[] = [
       copyFileSync(old.certificate, join(place.folder, 'pair.pem'));
       copyFileSync(old.key, join(place.folder, 'pair-key.pem'));
     }),
-    said: /:11: tls\.certificate: \S+pair\.pem expired on \d+ \w+ \d{4}, \d\d:\d\d UTC: renew it$/,
   },
   {
     id: 'key_pair',
     what: 'a key that is not there',
     ...withKeyPair((place) => rmSync(join(place.folder, 'pair-key.pem'))),
-    said: /tls\.key: \S+pair-key\.pem does not exist: put it there/,
   },
   {
     id: 'key_pair',
@@ -370,7 +335,6 @@ const CASES: Case[] = [
       rmSync(join(place.folder, 'pair-key.pem'));
       execFileSync('mkfifo', ['-m', '600', join(place.folder, 'pair-key.pem')]);
     }),
-    said: /tls\.key: \S+pair-key\.pem is no regular file: name one$/,
   },
   {
     id: 'key_pair',
@@ -380,7 +344,6 @@ const CASES: Case[] = [
       const args = ['req', '-x509', '-newkey', 'rsa:1024', '-nodes', '-days', '30', ...names];
       execFileSync('openssl', args, { cwd: place.folder, stdio: 'ignore' });
     }),
-    said: /tls\.certificate: \S+pair\.pem is too weak for TLS \(ERR_SSL_EE_KEY_TOO_SMALL\): get one for a key of/,
   },
   {
     id: 'file_system',
@@ -393,7 +356,6 @@ const CASES: Case[] = [
         undo: () => rmSync(folder, { recursive: true, force: true }),
       };
     },
-    said: /storage lies in memory \(tmpfs\) and would be gone at the next start: choose a folder/,
   },
   {
     id: 'disk_space',
@@ -403,13 +365,11 @@ const CASES: Case[] = [
       mountSmallDisk(place);
       return { undo: () => execFileSync('umount', [place.storage]) };
     },
-    said: /storage: only \d+ MiB are free where storage lies, and 512 are needed: make room/,
   },
   {
     id: 'database_file',
     what: 'checkpoints whose database file is gone',
     arrange: (place) => signed(place),
-    said: /counterfoil\.sqlite is missing, but \S+checkpoints\.jsonl vouches for its history: put it back \(counterfoil restore BACKUP --replace\), or move checkpoints\.jsonl and newest-seal\.json away and keep them, to begin a new store$/,
   },
   {
     id: 'vouched_history',
@@ -418,7 +378,6 @@ const CASES: Case[] = [
       signed(place);
       writeFileSync(join(place.storage, 'counterfoil.sqlite'), '', { mode: 0o600 });
     },
-    said: /counterfoil\.sqlite holds no entries, but \S+checkpoints\.jsonl vouches for its history/,
   },
   {
     id: 'vouched_history',
@@ -429,7 +388,6 @@ const CASES: Case[] = [
       await database.close();
       signed(place);
     },
-    said: /counterfoil\.sqlite holds no entries, but \S+checkpoints\.jsonl vouches for its history/,
   },
   {
     id: 'vouched_history',
@@ -439,7 +397,6 @@ const CASES: Case[] = [
       signed(place);
       return onPostgres(() => 'select 1');
     },
-    said: /^the database of database_url holds no entries, but .* or counterfoil move --to postgres\), or move checkpoints/,
   },
   {
     id: 'schema',
@@ -452,26 +409,22 @@ const CASES: Case[] = [
       );
       await database.close();
     },
-    said: /^the database has schema version 9999, this program knows \d+: run the newer program$/,
   },
   {
     id: 'history_clock',
     what: 'a clock behind the history',
     mayPass: true,
     arrange: (place) => writeAnHourAhead(place),
-    said: /^the clock says \d+ \w+ \d{4}, \d\d:\d\d UTC, and the newest entry of the history was written on \d+ \w+ \d{4}, \d\d:\d\d UTC: set the clock right; .* run counterfoil accept-clock$/,
   },
   {
     id: 'durability',
     what: 'a database that does not wait for the disk',
     arrange: () => onPostgres((name) => `alter database ${name} set synchronous_commit = off`),
-    said: /^the database has synchronous_commit = off, with which a power cut loses payments: reset it/,
   },
   {
     id: 'durability',
     what: 'a session that does not wait for the disk',
     arrange: () => onPostgres(() => 'select 1', { PGOPTIONS: '-c synchronous_commit=local' }),
-    said: /^the database has synchronous_commit = local/,
   },
   {
     id: 'durability',
@@ -480,7 +433,6 @@ const CASES: Case[] = [
       const server = await startPostgres(['-c', 'fsync=off']);
       return { env: { DATABASE_URL: server.url }, undo: () => server.stop() };
     },
-    said: /^the database has fsync = off, .*: run alter system reset fsync/,
   },
 ];
 
@@ -557,6 +509,9 @@ async function failedChecks(
   return findings.filter(({ is }) => is === 'failed');
 }
 
+/** A line without what differs by place and moment: paths and figures. */
+const gist = (line: string) => line.replace(/\S*\/\S*|[^a-z]/gi, '').toLowerCase();
+
 describe('production does not start with', { concurrency: 4 }, () => {
   for (const one of CASES)
     test(`${one.what}: ${one.id ?? 'not a setting'}`, { skip: one.skip || false }, async () => {
@@ -566,8 +521,8 @@ describe('production does not start with', { concurrency: 4 }, () => {
         const { code, stdout, stderr } = await run(['serve'], place, one, arranged);
         assert.deepEqual([code, stdout, stderr.length], [one.mayPass ? 1 : 78, '', 1], stderr.join('\n'));
         const [, said] = /^counterfoil: (.*)$/.exec(stderr[0]!)!;
-        assert.match(said!, one.said);
         if (one.id === undefined) {
+          assert.match(said!, one.said!);
           const doctor = await run(['doctor', '--json'], place, one, arranged);
           assert.deepEqual([doctor.code, doctor.stdout, doctor.stderr], [78, '', stderr]);
           return;
@@ -585,6 +540,7 @@ describe('production does not start with', { concurrency: 4 }, () => {
         );
         const { says, fix } = wrong.find(({ id }) => id === one.id)!;
         assert.ok(says.length > 10 && fix!.length > 5);
+        assert.ok(gist(said!).endsWith(gist(`${says} ${fix}`)), said!);
       } finally {
         await arranged?.undo?.();
         place.remove();
@@ -605,10 +561,7 @@ describe('production starts', () => {
     const command = (...words: string[]) => run(words, place, {} as Case, undefined);
     const accepted = await command('accept-clock');
     assert.equal(accepted.code, 0, accepted.stderr.join('\n'));
-    assert.match(
-      accepted.stdout,
-      /^It is \d+ \w+ \d{4}, \d\d:\d\d UTC, .* its newest entry was of \d+ \w+ \d{4}, \d\d:\d\d UTC\.\nNext: start the server\./,
-    );
+    assert.match(accepted.stdout, /^It is \d+ \w+ \d{4}, \d\d:\d\d UTC, .* its newest entry was of \d+ \w+/);
     const again = await command('accept-clock');
     assert.deepEqual([again.code, again.stdout], [1, '']);
     assert.match(again.stderr[0]!, /the clock is not behind the history: there is nothing to accept$/);
@@ -704,10 +657,7 @@ test('a schema of a newer program and storage that others can read are refused i
     await CASES.find(({ id }) => id === 'schema')!.arrange!(place);
     const newer = await run(['serve'], place, {} as Case, undefined);
     assert.deepEqual([newer.code, newer.stdout, newer.stderr.length], [78, '', 1]);
-    assert.match(
-      newer.stderr[0]!,
-      /^counterfoil: the database has schema version 9999, .*: run the newer program$/,
-    );
+    assert.match(newer.stderr[0]!, /^counterfoil: the database has schema version 9999, .*: run the newer/);
     const doctor = await run(['doctor', '--json'], place, {} as Case, undefined);
     const failed = JSON.parse(doctor.stdout).findings.filter(
       (one: { outcome: string }) => one.outcome === 'failed',

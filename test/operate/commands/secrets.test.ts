@@ -37,10 +37,7 @@ describe('secrets', () => {
     saved = file('keys.sealed');
     const { code, stdout, stderr } = await command('backup', saved);
     assert.equal(code, 0, stderr);
-    assert.match(
-      stdout,
-      /^Saved the checkpoint key [0-9a-f]{16}( and the key for secrets [0-9a-f]{16})+ to \S+, sealed\. Keep it on another machine, and its /,
-    );
+    assert.match(stdout, /^Saved the checkpoint key [0-9a-f]{16}( and the key for secrets [0-9a-f]{16})+ to/);
   });
   after(async () => {
     place.remove();
@@ -118,17 +115,11 @@ describe('secrets', () => {
     ];
     for (const one of forged) {
       writeFileSync(wrong, JSON.stringify(one));
-      assert.match(
-        (await command('restore', wrong, storage)).stderr,
-        /the passphrase is another one, or the file/,
-      );
+      assert.match((await command('restore', wrong, storage)).stderr, /the passphrase is another one, or/);
     }
     for (const text of ['', '{}', JSON.stringify({ ...document, version: 2 })]) {
       writeFileSync(wrong, text);
-      assert.match(
-        (await command('restore', wrong, storage)).stderr,
-        /the file is none that counterfoil secrets backup/,
-      );
+      assert.match((await command('restore', wrong, storage)).stderr, /the file is none that counterfoil/);
     }
     assert.equal(existsSync(storage), false);
   });
@@ -136,19 +127,13 @@ describe('secrets', () => {
   test('a key that is there is never replaced', async () => {
     const storage = place.freshStorage();
     assert.equal((await command('restore', saved, storage)).code, 0);
-    assert.match(
-      (await command('restore', saved, storage)).stdout,
-      /^Already in \S+: the checkpoint key \S+ and the key .*\.\n$/,
-    );
+    assert.match((await command('restore', saved, storage)).stdout, /^Already in \S+: the checkpoint key/);
     const other = place.freshStorage();
     mkdirSync(other, { mode: 0o700 });
     new CheckpointSigner(other);
     const before = folderContents(other);
     const refused = await command('restore', saved, other);
-    assert.match(
-      refused.stderr,
-      /checkpoint-key\.pem is another key, [0-9a-f]{16}: move it away and keep it, if /,
-    );
+    assert.match(refused.stderr, /checkpoint-key\.pem is another key, [0-9a-f]{16}: move it away and keep/);
     assert.deepEqual(folderContents(other), before);
   });
 

@@ -110,10 +110,7 @@ for (const javaScriptEnabled of [true, false])
     await page.keyboard.type('11202024');
     await tabTo(page, 'button.primary');
     await loaded(page, () => page.keyboard.press('Enter'));
-    assert.match(
-      await page.locator('main').innerText(),
-      /To review[\s\S]*Money that arrived\s+Amount\s+€49\.90\s+Day\s+20 Nov 2024/,
-    );
+    assert.match(await page.locator('main').innerText(), /To review[\s\S]*Money that/);
     assert.equal(await statusOf(harness, id), 'requires_review');
     await page.context().close();
   });
