@@ -1,7 +1,7 @@
 // An index that lies, the rows untouched: nobody gets in by it, and verifying and doctor name it.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { afterEach, before, beforeEach, describe, test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
 import { findAdministratorByEmail, passkeysOf } from '../../src/administrators/queries.ts';
 import { findPrincipal, startSession } from '../../src/administrators/session.ts';
@@ -39,68 +39,11 @@ describe('on sqlite, with write access to the file', () => {
     await harness.start();
   }
 
-  beforeEach(async () => {
+  before(async () => {
     harness = await startHarness('sqlite');
     victim = await addPerson(harness, 'administrator');
   });
-  afterEach(() => harness.close());
-
-  test('a token that an index leads to the row of another opens nothing, and verifying names the index', async () => {
-    const forged = newSecret('cfa_');
-    const index = 'sqlite_autoindex_administrator_tokens_2';
-    await behindItsBack(() => replaceInIndex(file(), index, sha256(victim.token), sha256(forged)));
-    assert.equal((await harness.request('/admin/payments', { key: forged })).status, 401);
-    const { verify, doctor } = await told(harness);
-    assert.match(verify, /^1 Broken: .*sqlite_autoindex_administrator_tokens_2/);
-    assert.match(doctor, /^failed .*sqlite_autoindex_administrator_tokens_2/);
-  });
-
-  test('a session, a set-up link and an invitation neither', async () => {
-    const { journal } = harness.service;
-    const session = await journal.commit((transaction) => startSession(transaction, victim.id, 'totp', null));
-    const link = await journal.commit((transaction) => newSetUpLink(transaction, victim, OPERATOR));
-    const wish = { mode: 'test', note: null, days: 1 } as const;
-    const invite = await journal.commit(async (transaction) => createInvite(transaction, wish, OPERATOR));
-    const forged = { secret: 'A'.repeat(43), link: 'b'.repeat(26), code: newSecret(INVITE_PREFIX) };
-    await behindItsBack(() => {
-      replaceInIndex(file(), 'sqlite_autoindex_sessions_2', session.session.digest, sha256(forged.secret));
-      replaceInIndex(file(), 'sqlite_autoindex_administrators_3', sha256(link), sha256(forged.link));
-      replaceInIndex(file(), 'sqlite_autoindex_invites_2', sha256Hex(invite.code), sha256Hex(forged.code));
-    });
-    const { database } = harness.service;
-    const now = harness.clock.now();
-    assert.equal(await findPrincipal(database, forged.secret, now), undefined);
-    assert.equal(await findBySetUpLink(database, forged.link, now), undefined);
-    assert.equal(await findUsableInvite(database, forged.code), undefined);
-  });
-
-  test('an API key that an index leads to the row of another opens nothing', async () => {
-    const { row } = await addMerchant(harness);
-    const forged = newSecret('cfk_test_');
-    await behindItsBack(() =>
-      replaceInIndex(file(), 'sqlite_autoindex_api_keys_2', row.digest, keyDigest(forged)),
-    );
-    assert.equal((await harness.request('/v1/payments', { key: forged })).status, 401);
-    assert.equal(await findKeyByDigest(harness.service.database, keyDigest(forged)), undefined);
-  });
-
-  test('an address that an index leads to another administrator is nobody’s', async () => {
-    const foreign = `x${victim.email.slice(1)}`;
-    await behindItsBack(() =>
-      replaceInIndex(file(), 'sqlite_autoindex_administrators_2', victim.email, foreign),
-    );
-    assert.equal(await findAdministratorByEmail(harness.service.database, foreign), undefined);
-  });
-
-  test('a passkey that an index gives to somebody else is not theirs', async () => {
-    const attacker = await addPerson(harness, 'auditor', 'Mallory');
-    const passkey = { credential_id: 'AAAA', public_key: 'AAAA', counter: 0, transports: '[]' };
-    await harness.service.journal.commit(async (transaction) =>
-      insertPasskey(transaction, attacker.id, passkey, 'Mallory', OPERATOR),
-    );
-    await behindItsBack(() => replaceInIndex(file(), 'passkeys_by_administrator', attacker.id, victim.id));
-    assert.deepEqual(await passkeysOf(harness.service.database, victim.id), []);
-  });
+  after(() => harness.close());
 
   test('a payment that an index hides from the queue is told of by verifying', async () => {
     await sentForReview(harness);
@@ -112,6 +55,47 @@ describe('on sqlite, with write access to the file', () => {
     assert.match(verify, /^1 Broken: .*payments_waiting/);
     assert.match(doctor, /^failed .*payments_waiting/);
     await assert.rejects(harness.verify(), HistoryBroken);
+  });
+
+  test('a secret or an address that an index leads to the row of another opens nothing, and verifying names the index', async () => {
+    const { journal } = harness.service;
+    const session = await journal.commit((transaction) => startSession(transaction, victim.id, 'totp', null));
+    const link = await journal.commit((transaction) => newSetUpLink(transaction, victim, OPERATOR));
+    const wish = { mode: 'test', note: null, days: 1 } as const;
+    const invite = await journal.commit(async (transaction) => createInvite(transaction, wish, OPERATOR));
+    const { row } = await addMerchant(harness);
+    const attacker = await addPerson(harness, 'auditor', 'Mallory');
+    const passkey = { credential_id: 'AAAA', public_key: 'AAAA', counter: 0, transports: '[]' };
+    await journal.commit(async (transaction) =>
+      insertPasskey(transaction, attacker.id, passkey, 'Mallory', OPERATOR),
+    );
+    const [token, key, code] = [newSecret('cfa_'), newSecret('cfk_test_'), newSecret(INVITE_PREFIX)];
+    const [secret, forgedLink, email] = ['A'.repeat(43), 'b'.repeat(26), `x${victim.email.slice(1)}`];
+    const forged: [index: string, from: string, to: string][] = [
+      ['sqlite_autoindex_administrator_tokens_2', sha256(victim.token), sha256(token)],
+      ['sqlite_autoindex_sessions_2', session.session.digest, sha256(secret)],
+      ['sqlite_autoindex_administrators_3', sha256(link), sha256(forgedLink)],
+      ['sqlite_autoindex_invites_2', sha256Hex(invite.code), sha256Hex(code)],
+      ['sqlite_autoindex_api_keys_2', row.digest, keyDigest(key)],
+      ['sqlite_autoindex_administrators_2', victim.email, email],
+      ['passkeys_by_administrator', attacker.id, victim.id],
+    ];
+    await behindItsBack(() => {
+      for (const one of forged) replaceInIndex(file(), ...one);
+    });
+    const { database } = harness.service;
+    const now = harness.clock.now();
+    assert.equal((await harness.request('/admin/payments', { key: token })).status, 401);
+    assert.equal((await harness.request('/v1/payments', { key })).status, 401);
+    assert.equal(await findKeyByDigest(database, keyDigest(key)), undefined);
+    assert.equal(await findPrincipal(database, secret, now), undefined);
+    assert.equal(await findBySetUpLink(database, forgedLink, now), undefined);
+    assert.equal(await findUsableInvite(database, code), undefined);
+    assert.equal(await findAdministratorByEmail(database, email), undefined);
+    assert.deepEqual(await passkeysOf(database, victim.id), []);
+    const { verify, doctor } = await told(harness);
+    for (const said of [verify, doctor]) assert.match(said, /sqlite_autoindex_\w+/);
+    assert.match(`${verify} ${doctor}`, /^1 Broken: .* failed /s);
   });
 });
 

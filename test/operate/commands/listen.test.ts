@@ -141,7 +141,7 @@ describe('counterfoil listen and trigger', () => {
     for (const { headers, body, event } of posted) {
       assert.equal(headers['webhook-id'], event.id);
       verifier.verify(body, headers as Record<string, string>);
-      assert.throws(() => verifier.verify(body.replace('EUR', 'USD'), headers as Record<string, string>));
+      assert.throws(() => verifier.verify(`${body} `, headers as Record<string, string>));
     }
   });
 

@@ -176,6 +176,7 @@ const CASES: Case[] = [
   {
     what: 'a setting that there is not',
     text: `${SAFE}trust_proxies: []\n`,
+    said: /:11: trust_proxies is not a setting; did you mean trust_proxy\?$/,
   },
   {
     id: 'nodes',
