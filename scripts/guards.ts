@@ -393,7 +393,7 @@ export const GUARDS: readonly Guard[] = [
   {
     matter: 'history',
     keeps: 'a row that was changed in the store is not changed further',
-    file: 'payments/record.ts',
+    file: 'payments/transition.ts',
     text: "  if (!(await isPaymentAsRecorded(database, payment))) throw changedOutside('The payment');\n",
     broken: '',
     red: ['payments/api/changed-outside', 'review/pages/changed-outside'],

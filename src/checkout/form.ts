@@ -1,7 +1,7 @@
-// The form of a method: its fields as markup, and what a customer sent in them.
+// The form of a method: its fields as markup, what a customer sent in them, and what is shown again of a form that was refused.
 
 import type { KeyRing } from '../journal/keys/key-ring.ts';
-import { type Html, hidden, settled } from '../lib/html.ts';
+import { type Html, hidden, html, settled } from '../lib/html.ts';
 import {
   FIELDS,
   type Field,
@@ -11,12 +11,14 @@ import {
   type Kept,
   readField,
 } from '../payments/methods/fields.ts';
-import type { Instructions, Method } from '../payments/methods/method.ts';
+import { type Instructions, type Method, TRANSFER_FIELDS } from '../payments/methods/offer.ts';
 import { compactAccount } from '../payments/methods/transfer/payer-account.ts';
 import type { Payment } from '../payments/payment.ts';
 import type { Submission } from '../payments/submit.ts';
 import { type FormFault, fieldMarkup } from '../web/markup/field.ts';
 import type { Key, Words } from '../web/markup/languages.ts';
+import type { SitePage } from '../web/pages/framed-page.ts';
+import type { CheckoutVisit } from './visit.ts';
 
 /** A form as it came: what was typed and what is wrong with it. */
 export interface TypedPayment {
@@ -153,17 +155,11 @@ function drawnField(
   });
 }
 
+const HINTED = ['payer-email', 'customer-reference', 'card-expiry', 'transfer-iban'] as const;
+
 function hintOf(words: Words, name: FieldName, merchant: string): Html | null {
-  switch (name) {
-    case 'payer-email':
-    case 'customer-reference':
-    case 'card-expiry':
-      return words.html(`field.${name}.hint`);
-    case 'transfer-iban':
-      return words.html('field.transfer-iban.hint', { merchant });
-    default:
-      return null;
-  }
+  const hinted = HINTED.find((one) => one === name);
+  return hinted ? words.html(`field.${hinted}.hint`, { merchant }) : null;
 }
 
 const ACTIONS = ['submit', 'withdraw', 'cancel', 'ask', 'try'] as const;
@@ -204,8 +200,92 @@ export function actionOf(
   return ring.isMac('checkout form', stated, sent.get('token') ?? '') ? action : undefined;
 }
 
-/** The instructions that the customer was shown, from a form whose token was right. */
-export function shownInstructions(sent: URLSearchParams): Instructions | null {
-  const shown = sent.get('shown');
-  return shown ? (JSON.parse(shown) as Instructions) : null;
+/** The method of a transfer form: the one on offer, or the one whose instructions the form repeats, which may be offered no more. */
+export function transferIn(
+  form: URLSearchParams,
+  id: string | undefined,
+  offered: readonly Method[],
+): Method | undefined {
+  const method = offered.find((one) => one.id === id);
+  if (method) return method.type === 'bank_transfer' ? method : undefined;
+  const shown = readShown(form);
+  if (id === undefined || shown?.kind !== 'transfer') return undefined;
+  return {
+    id,
+    type: 'bank_transfer',
+    name: null,
+    fields: TRANSFER_FIELDS,
+    fits: () => true,
+    instructions: () => shown,
+  };
+}
+
+/** The instructions that the customer was shown, as the form repeats them. */
+export function readShown(form: URLSearchParams): Instructions | undefined {
+  try {
+    return JSON.parse(form.get('shown') ?? '') as Instructions;
+  } catch {
+    return undefined; // it may not be a form of ours
+  }
+}
+
+/** Whether a form says that a transfer was sent, as far as that can be told without its payment. */
+export const saysSent = (form: URLSearchParams): boolean =>
+  form.get('action') === 'submit' && readShown(form)?.kind === 'transfer';
+
+/** The page of an announcement that could not be kept: not to pay again, and the same form with one button; if it is no form of ours,
+ * only the way to the payment's page. */
+export function unsavedPage(visit: CheckoutVisit, form?: URLSearchParams, more?: Html): SitePage {
+  const { words, asked, address } = visit;
+  const { method, edit } = asked;
+  const content = html`<h1>${words.html('announced.heading')}</h1>
+<p>${words.html('announced.unsaved')}</p>
+${
+  form &&
+  html`<form method="post" action="${address({ method, edit })}#errors" class="actions">
+${hidden(Object.fromEntries(form))}
+<button class="primary">${words.html('submit.bank_transfer')}</button>
+</form>`
+}
+<div class="actions"><p><a class="${form ? 'secondary' : 'primary'}" href="${address()}">${words.html('refused.back')}</a></p></div>
+${more}`;
+  return { heading: words.text('announced.heading'), content };
+}
+
+/** Longer addresses do not pass every proxy: such a form is answered with the page itself. */
+const SEALED_MAXIMUM = 3000;
+
+const cellOf = ({ id }: Payment, method: Method) => ({ table: 'checkout form', row: id, column: method.id });
+
+/**
+ * The address of the page with what was typed, sealed for this payment and method. Undefined if the request is no navigation of a browser,
+ * the form has a field that is never written back, or too much was typed.
+ */
+export function typedAddress(
+  { request, asked, address }: CheckoutVisit,
+  ring: KeyRing,
+  payment: Payment,
+  method: Method,
+  { values }: TypedPayment,
+): string | undefined {
+  const isSecret = method.fields.some(({ name }) => (FIELDS[name] as Field).secret);
+  if (request.headers['sec-fetch-mode'] !== 'navigate' || isSecret) return undefined;
+  const typed = ring.seal(cellOf(payment, method), JSON.stringify([...values]));
+  if (typed.length > SEALED_MAXIMUM) return undefined;
+  return `${address({ method: method.id, edit: asked.edit, typed })}#errors`;
+}
+
+/** What an address says was typed; undefined if it says nothing, or was made for another payment or method, or with a key that is gone. */
+export function typedBefore(
+  { asked }: CheckoutVisit,
+  ring: KeyRing,
+  payment: Payment,
+  method: Method,
+): URLSearchParams | undefined {
+  if (asked.typed === undefined) return undefined;
+  try {
+    return new URLSearchParams(JSON.parse(ring.open(cellOf(payment, method), asked.typed)));
+  } catch {
+    return undefined;
+  }
 }

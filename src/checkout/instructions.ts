@@ -2,7 +2,7 @@
 import { LRUCache } from 'lru-cache';
 import { type Html, html, safeUrl } from '../lib/html.ts';
 import { type QrCode, qrPath, qrPicture, qrSvg } from '../lib/qr-code.ts';
-import type { Instructions } from '../payments/methods/method.ts';
+import type { Instructions } from '../payments/methods/offer.ts';
 import { grouped } from '../payments/methods/transfer/creditor-reference.ts';
 import { type QuickPay, quickPayments } from '../payments/methods/transfer/quick-pay.ts';
 import { swissCross, swissWidthMm } from '../payments/methods/transfer/swiss.ts';

@@ -1,8 +1,8 @@
-// What a customer reads about the money: one table of the payment's status, what is known, and the way to pay.
+// The money as a customer reads of it: one table of the payment's status, what is known and the way to pay, and what is still due.
 import { type Html, html } from '../lib/html.ts';
-import type { MethodType } from '../payments/methods/method.ts';
+import type { Instructions, MethodType, Offer } from '../payments/methods/offer.ts';
 import { type Payment, sumMinor } from '../payments/payment.ts';
-import { arrivalsOf, decisionOf, returnsOf, sumOf } from '../review/review.ts';
+import { arrivalsOf, decisionOf, knownSoFar, returnsOf, sumOf } from '../review/review.ts';
 import type { Key } from '../web/markup/languages.ts';
 import { type PaymentSubject, type ShownStatus, shownStatus } from './parts.ts';
 
@@ -29,8 +29,18 @@ const always = (...sentences: Key[]): Record<Way, Sentences> => ({
 });
 
 /** A decided payment asks for nothing more, so what arrived is told without a rest. */
-const KEPT = { part: ['money.all', 'money.ask'], all: ['money.all', 'money.ask'] } as const;
-const ARRIVING = { part: ['money.part'], all: ['money.all'], more: ['money.more'] } as const;
+const KEPT = {
+  part: ['money.all', 'money.ask'],
+  all: ['money.all', 'money.ask'],
+  more: ['money.more', 'money.ask'],
+  returned: [],
+} as const;
+const ARRIVING = { part: ['money.part'], all: ['money.all'], more: ['money.more'], returned: [] } as const;
+const ENDED: Row = {
+  nothing: { ...always('money.none', 'money.sent'), test_card: ['money.none'] },
+  announced: ['announced.kept'],
+  ...KEPT,
+};
 
 /** The sentences of each state. `money.back` comes behind them where money went back. */
 export const MONEY: Readonly<Record<ShownStatus, Row>> = {
@@ -38,13 +48,11 @@ export const MONEY: Readonly<Record<ShownStatus, Row>> = {
     nothing: always('money.pending'),
     announced: ['announced.kept'],
     ...ARRIVING,
-    returned: [],
   },
   requires_review: {
     nothing: { ...always('money.not_yet'), manual: ['manual.money'], details: ['next.details'] },
     announced: ['money.announced', 'money.not_yet'],
     ...ARRIVING,
-    returned: [],
   },
   approved: {
     nothing: always('approved.money'),
@@ -59,23 +67,9 @@ export const MONEY: Readonly<Record<ShownStatus, Row>> = {
     nothing: { ...always('money.sent'), test_card: ['money.none'] },
     announced: ['money.announced', 'money.sent'],
     ...KEPT,
-    more: ['money.more', 'money.ask'],
-    returned: [],
   },
-  cancelled: {
-    nothing: { ...always('money.none', 'money.sent'), test_card: ['money.none'] },
-    announced: ['announced.kept'],
-    ...KEPT,
-    more: ['money.more', 'money.ask'],
-    returned: [],
-  },
-  expired: {
-    nothing: { ...always('money.none', 'money.sent'), test_card: ['money.none'] },
-    announced: ['announced.kept'],
-    ...KEPT,
-    more: ['money.more', 'money.ask'],
-    returned: [],
-  },
+  cancelled: ENDED,
+  expired: ENDED,
 };
 
 /** What is known of a payment's money. Sums in minor units. */
@@ -150,4 +144,31 @@ export function moneySentences(
     time: words.moment(payment.announced_at ?? payment.updated_at),
   };
   return html`${keys.map((key, i) => html`${i > 0 && ' '}${words.html(key, values)}`)}`;
+}
+
+/** What is still to be paid on a payment under review: all of it, or the rest of which a part has arrived. */
+export interface Due {
+  /** Undefined if a part has arrived and there is no transfer to pay the rest by. */
+  instructions: Instructions | undefined;
+  /** The payment with the amount that is still to be paid. */
+  payment: Payment;
+  /** Whether a part has arrived. */
+  isRest: boolean;
+}
+
+/**
+ * How to pay what is still due on a payment under review: as the customer was told when they sent the form, else by the transfer that is on
+ * offer. Undefined if nothing is due, or if the customer was told nothing and no money has arrived.
+ */
+export function dueOf(payment: Payment, offer: Pick<Offer, 'transferFor'>): Due | undefined {
+  const received = knownSoFar(payment) ?? 0;
+  const rest = sumMinor([payment.amount_minor, -received]);
+  if (payment.status !== 'requires_review' || rest <= 0) return undefined;
+  const isRest = received > 0;
+  const { instructions: told } = JSON.parse(payment.submission ?? '{}') as { instructions?: Instructions };
+  // Money was matched by mistake and taken back: the customer, who announced nothing, is asked for all of it again.
+  const isAgain = !isRest && payment.submission === null && payment.payment_details === null;
+  const instructions = told ?? (isRest || isAgain ? offer.transferFor(payment) : undefined);
+  if (!instructions && !isRest) return undefined;
+  return { instructions, payment: { ...payment, amount_minor: rest }, isRest };
 }

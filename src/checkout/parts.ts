@@ -2,12 +2,13 @@
 import type { KeyRing } from '../journal/keys/key-ring.ts';
 import { type Html, html, safeUrl } from '../lib/html.ts';
 import type { Profile } from '../merchants/merchant.ts';
-import type { Method } from '../payments/methods/method.ts';
+import type { Method } from '../payments/methods/offer.ts';
 import type { Payment } from '../payments/payment.ts';
 import { checkoutUrl } from '../payments/present.ts';
 import { type IconName, icon } from '../web/markup/icons.ts';
 import type { Words } from '../web/markup/languages.ts';
 import { contactLink, facts, type TermPair } from '../web/markup/parts.ts';
+import type { SitePage } from '../web/pages/framed-page.ts';
 import type { CheckoutVisit } from './visit.ts';
 
 /** The payment that a page shows, and what is known of its merchant. */
@@ -17,8 +18,6 @@ export interface PaymentSubject {
   words: Words;
   /** The payment's amount in the customer's language. */
   amount: string;
-  /** Whether that is set smaller, so that it stays on one line of a narrow page. */
-  isLong: boolean;
   /** Makes the tokens of its forms. */
   ring: KeyRing;
   /** Milliseconds since 1970. */
@@ -27,11 +26,14 @@ export interface PaymentSubject {
   triesOut: boolean;
 }
 
-/** Whose page it is, as the frame shows it. */
-export const brandOf = (visit: CheckoutVisit, { payment, profile }: PaymentSubject) => ({
-  brand: payment.merchant_name,
-  colour: profile.colour,
-  logo: profile.particulars?.logo === undefined ? undefined : visit.address({ view: 'logo' }),
+/** A page about a payment, as its merchant's. */
+export const brandedPage = (visit: CheckoutVisit, subject: PaymentSubject, page: SitePage): SitePage => ({
+  test: subject.payment.mode === 'test',
+  help: help(subject),
+  brand: subject.payment.merchant_name,
+  colour: subject.profile.colour,
+  logo: subject.profile.particulars?.logo === undefined ? undefined : visit.address({ view: 'logo' }),
+  ...page,
 });
 
 /** A way to pay whose form says that money will come, and not that it was paid. */
@@ -51,9 +53,8 @@ export function nameOfMethod(words: Words, { type, name }: Pick<Method, 'type' |
   return type === 'manual' ? html`` : words.html(`method.${type}`);
 }
 
-/** Characters beyond which an amount is long. */
+/** Characters beyond which an amount is set smaller, so that it stays on one line of a narrow page. */
 const LONG_AMOUNT = 10;
-export const isLongAmount = (amount: string): boolean => amount.length > LONG_AMOUNT;
 
 /**
  * Until when a payment can be paid: the day to pay by, then, in the grace behind it, the moment of the end. `hasOther`: a way is offered
@@ -160,14 +161,14 @@ interface Stub {
 
 /** The stub of the payment's page. */
 export function stub(subject: PaymentSubject, parts: Stub): Html {
-  const { payment, words, amount, isLong } = subject;
+  const { payment, words, amount } = subject;
   const { heading, message, money, rows, hasNumbers } = parts;
   const told = rows.filter(([, value]) => value !== null);
   return html`<section class="stub" aria-labelledby="request"><i class="engraving"></i>
 ${stateOf(subject, parts)}
 <h1 id="request">${heading}</h1>
 ${message}
-<p class="amount${isLong && ' long'}"><bdi>${amount}</bdi></p>
+<p class="amount${amount.length > LONG_AMOUNT && ' long'}"><bdi>${amount}</bdi></p>
 <p class="money">${money}</p>
 ${payment.description && html`<p class="description" dir="auto">${payment.description}</p>\n`}${
   told.length > 0 && facts(told)

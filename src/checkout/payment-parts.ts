@@ -5,18 +5,18 @@ import type { KeyRing } from '../journal/keys/key-ring.ts';
 import { type Html, html } from '../lib/html.ts';
 import type { Clock } from '../lib/time.ts';
 import type { Directory } from '../merchants/directory.ts';
-import { mayWithdraw } from '../payments/announce.ts';
 import type { Offer } from '../payments/methods/offer.ts';
 import { asOf, type Payment } from '../payments/payment.ts';
 import { findPayment } from '../payments/queries.ts';
-import { isPaymentAsRecorded } from '../payments/record.ts';
+import { mayWithdraw } from '../payments/submit.ts';
+import { isPaymentAsRecorded } from '../payments/transition.ts';
 import type { Trial } from '../review/try-out.ts';
 import type { Database } from '../store/database.ts';
 import { facts } from '../web/markup/parts.ts';
 import type { SitePage } from '../web/pages/framed-page.ts';
 import { problemPage } from '../web/pages/problem.ts';
 import { hiddenToken } from './form.ts';
-import { brandOf, help, isLongAmount, type PaymentSubject } from './parts.ts';
+import { brandedPage, type PaymentSubject } from './parts.ts';
 import type { CheckoutVisit } from './visit.ts';
 
 export interface PaymentParts {
@@ -54,13 +54,11 @@ export async function mayBePaid({ database, directory }: PaymentParts, payment: 
 
 export function subjectOf(parts: PaymentParts, payment: Payment, { words }: CheckoutVisit): PaymentSubject {
   const { directory, ring, clock } = parts;
-  const amount = words.money(payment.amount_minor, payment.currency);
   return {
     payment,
     profile: directory.profile(payment.merchant_id),
     words,
-    amount,
-    isLong: isLongAmount(amount),
+    amount: words.money(payment.amount_minor, payment.currency),
     ring,
     now: clock.now(),
     triesOut: mayTryOut(parts, payment),
@@ -107,24 +105,17 @@ export function unoffered(visit: CheckoutVisit): SitePage {
 /** A payment that waits to be paid, of a merchant that is suspended. */
 export function suspended(visit: CheckoutVisit, subject: PaymentSubject): SitePage {
   const { words } = visit;
-  const { merchant_name: brand, mode, id, announced_at } = subject.payment;
+  const { merchant_name: merchant, id, announced_at } = subject.payment;
   const heading = announced_at === null ? 'suspended.heading' : 'announced.heading';
-  const time = announced_at === null ? '' : words.moment(announced_at);
-  return {
-    status: 403,
-    heading: words.text(heading),
-    test: mode === 'test',
-    content: html`<h1>${words.html(heading)}</h1>
-<p>${
-      announced_at === null
-        ? html`${words.html('suspended.lead')} ${words.html('money.sent', { merchant: brand })}`
-        : words.html('announced.kept', { merchant: brand, time })
-    }</p>
+  const lead =
+    announced_at === null
+      ? html`${words.html('suspended.lead')} ${words.html('money.sent', { merchant })}`
+      : words.html('announced.kept', { merchant, time: words.moment(announced_at) });
+  const content = html`<h1>${words.html(heading)}</h1>
+<p>${lead}</p>
 ${facts([[words.html('fact.payment'), html`<code>${id}</code>`]])}
-<div class="exits">${takeBack(visit, subject)}</div>`,
-    help: help(subject),
-    ...brandOf(visit, subject),
-  };
+<div class="exits">${takeBack(visit, subject)}</div>`;
+  return brandedPage(visit, subject, { status: 403, heading: words.text(heading), content });
 }
 
 /** The button as a disclosure, or null where nothing can be taken back. A test card is no announcement. */

@@ -2,8 +2,7 @@
 
 import { type Html, hidden, html } from '../lib/html.ts';
 import { FIELDS, type FieldUse, SHOWN_TEST_CARD } from '../payments/methods/fields.ts';
-import type { Instructions, Method } from '../payments/methods/method.ts';
-import { isFallback } from '../payments/methods/offer.ts';
+import { type Instructions, isFallback, type Method } from '../payments/methods/offer.ts';
 import { type IconName, icon } from '../web/markup/icons.ts';
 import type { Words } from '../web/markup/languages.ts';
 import { facts, type TermPair } from '../web/markup/parts.ts';
@@ -21,8 +20,7 @@ import {
 import { aidsOf, instructionsMarkup, isAsked } from './instructions.ts';
 import { moneyKnown, moneySentences } from './money.ts';
 import {
-  brandOf,
-  help,
+  brandedPage,
   nameOfMethod,
   outTo,
   type PaymentSubject,
@@ -67,27 +65,24 @@ export function pendingPage(visit: CheckoutVisit, pending: Pending): SitePage {
   })}
 <div class="leaf"><i class="holes"></i>
 ${typed && faultSummary(words, typed.faults)}
-${payment.mode === 'test' && isFallback(method) && developerNote(pending)}
+${
+  payment.mode === 'test' &&
+  isFallback(method) &&
+  html`<p class="notice warn">${words.html('methods.none.test', { currency: payment.currency })}</p>`
+}
 ${methods.length > 1 ? ways(visit, pending) : html`<h2>${nameOfMethod(words, method)}</h2>\n${panel(visit, pending)}`}
 ${leaving(visit, pending)}
 ${trialButtons(visit, pending)}
 ${paperAddress(visit, payment)}
 </div>`;
-  return {
+  return brandedPage(visit, pending, {
     heading: words.text(title, { merchant }),
-    test: payment.mode === 'test',
     amount: pending.amount,
     content,
     pair: 'whole',
-    help: help(pending),
-    ...brandOf(visit, pending),
     here: { method: asked.method, edit: asked.edit === CONTACT ? CONTACT : undefined },
     wrong: typed !== undefined,
-  };
-}
-
-function developerNote({ words, payment }: Pending): Html {
-  return html`<p class="notice warn">${words.html('methods.none.test', { currency: payment.currency })}</p>`;
+  });
 }
 
 const METHOD_ICONS: Record<Method['type'], IconName> = {
@@ -245,7 +240,6 @@ ${takeBack(visit, pending)}
 export function cancelPage(visit: CheckoutVisit, subject: PaymentSubject): SitePage {
   const { words, payment, amount } = subject;
   const merchant = payment.merchant_name;
-  const heading = words.text('cancel.heading');
   const content = html`<h1>${words.html('cancel.heading')}</h1>
 <p class="amount"><bdi>${amount}</bdi></p>
 <p class="money">${moneySentences(subject, moneyKnown(payment))}</p>
@@ -260,13 +254,6 @@ ${hiddenToken(subject.ring, payment, 'cancel')}
 <button class="danger">${words.html('cancel.confirm')}</button>
 <a class="secondary" href="${visit.address()}">${words.html('cancel.keep')}</a>
 </form>`;
-  return {
-    heading,
-    test: payment.mode === 'test',
-    amount,
-    content,
-    help: help(subject),
-    ...brandOf(visit, subject),
-    here: { view: 'cancel' },
-  };
+  const heading = words.text('cancel.heading');
+  return brandedPage(visit, subject, { heading, amount, content, here: { view: 'cancel' } });
 }

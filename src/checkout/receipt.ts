@@ -9,7 +9,7 @@ import { maskName } from '../payments/methods/fields.ts';
 import { isPaymentId, type Payment } from '../payments/payment.ts';
 import { checkoutUrl } from '../payments/present.ts';
 import { findPayment } from '../payments/queries.ts';
-import { isPaymentAsRecorded } from '../payments/record.ts';
+import { isPaymentAsRecorded } from '../payments/transition.ts';
 import { arrivalsOf } from '../review/review.ts';
 import type { Reader } from '../store/database.ts';
 import type { Words } from '../web/markup/languages.ts';

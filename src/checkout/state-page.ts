@@ -1,18 +1,16 @@
 // The page of a payment that is past paying: where the money is, what happens next, and one thing to do.
 
 import { type Html, html } from '../lib/html.ts';
-import type { Instructions } from '../payments/methods/method.ts';
+import type { Instructions } from '../payments/methods/offer.ts';
 import type { Key } from '../web/markup/languages.ts';
 import { customerMessage, facts, type TermPair } from '../web/markup/parts.ts';
 import type { SitePage } from '../web/pages/framed-page.ts';
-import type { Due } from './due.ts';
 import { hiddenToken } from './form.ts';
 import { aidsOf, instructionsMarkup } from './instructions.ts';
-import { type MoneyKnown, moneyKnown, moneySentences, type Way } from './money.ts';
+import { type Due, type MoneyKnown, moneyKnown, moneySentences, type Way } from './money.ts';
 import {
   type Announced,
-  brandOf,
-  help,
+  brandedPage,
   nameOfMethod,
   numbersOf,
   outTo,
@@ -130,16 +128,8 @@ ${receipt && aboutReceipt(visit, subject, receipt)}
 ${mayTakeBack && html`<div class="exits">${mayTakeBack}</div>\n`}${trialButtons(visit, subject)}
 ${paperAddress(visit, payment)}
 </div>`;
-  return {
-    status,
-    heading: words.text(heading, text),
-    test: payment.mode === 'test',
-    amount,
-    content,
-    pair: isReturned ? 'void' : PAIRS[shown],
-    help: help(subject),
-    ...brandOf(visit, subject),
-  };
+  const pair = isReturned ? 'void' : PAIRS[shown];
+  return brandedPage(visit, subject, { status, heading: words.text(heading, text), amount, content, pair });
 }
 
 /** A payment that came to nothing is void, and one that was paid back; but not one whose money may be on its way. */

@@ -7,8 +7,7 @@ import { type Authentication, authenticator } from '../merchants/api/authenticat
 import { refuseReplaced } from '../merchants/api-keys.ts';
 import { type EventStreamRoutes, eventEndpoints, eventStreamEndpoint } from '../payments/api/events.ts';
 import { answerOnce, withIdempotencyKeyChecked } from '../payments/api/once.ts';
-import { paymentReadEndpoint } from '../payments/api/payment-read.ts';
-import { type PaymentRoutes, paymentEndpoints } from '../payments/api/payments.ts';
+import { type PaymentRoutes, paymentEndpoints, paymentReadEndpoint } from '../payments/api/payments.ts';
 import type { Waits } from '../payments/waits.ts';
 import { trialEndpoints } from '../review/api/trials.ts';
 import { type ApiEndpoint, addEndpoints, described, type Surface } from '../web/endpoint.ts';

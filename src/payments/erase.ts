@@ -10,8 +10,7 @@ import { deleteAnswersOf } from './history-queries.ts';
 import { RECORDED_ANSWERS } from './idempotency.ts';
 import { customerEmail, PAYMENTS, type Payment, type Status, typedEmail } from './payment.ts';
 import { changePayment, paymentsAfter } from './queries.ts';
-import { recordPayment, refuseChangedOutside } from './record.ts';
-import { paymentNotFound } from './transition.ts';
+import { paymentNotFound, recordPayment, refuseChangedOutside } from './transition.ts';
 
 const PAGE = 500;
 

@@ -6,7 +6,7 @@ import { type Clock, HOUR_MS, SECOND_MS } from '../lib/time.ts';
 import { forgetOldAnswers } from './idempotency.ts';
 import { MOVES } from './payment.ts';
 import { findDuePayments, findPayment, movePayment } from './queries.ts';
-import { isPaymentAsRecorded, recordPayment } from './record.ts';
+import { isPaymentAsRecorded, recordPayment } from './transition.ts';
 
 const SWEEP_EVERY_MS = SECOND_MS;
 const FORGET_EVERY_MS = HOUR_MS;

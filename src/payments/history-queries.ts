@@ -50,34 +50,21 @@ export function stretchesOf(
   return database.query(sql, merchant_id, mode, stretch, limit);
 }
 
-/** The newest entry about a tenant's payments with a number above `after` up to `until`. */
-export async function newestEntryOfTenant(
-  database: Reader,
-  tenant: Tenant,
-  { after, until }: { after: number; until: number },
-): Promise<AuditEntry | undefined> {
-  const [newest] = await database.query<AuditEntry>(
-    `${SELECT_ENTRIES} where number > ? and number <= ? and ${TENANT_OF} = ? order by number desc limit 1`,
-    after,
-    until,
-    tenantName(tenant),
-  );
-  return newest;
-}
-
-/** Entries about a tenant's payments with numbers above `after` up to `until`. Looks at every entry between these two. */
+/**
+ * Entries about a tenant's payments with numbers above `after` up to `until`, the oldest or the newest first. Looks at every entry between
+ * these two.
+ */
 export function entriesOfTenant(
   database: Reader,
   tenant: Tenant,
   { after, until }: { after: number; until: number },
   limit: number,
+  first: 'oldest' | 'newest' = 'oldest',
 ): Promise<AuditEntry[]> {
+  const order = first === 'oldest' ? 'number' : 'number desc';
   return database.query<AuditEntry>(
-    `${SELECT_ENTRIES} where number > ? and number <= ? and ${TENANT_OF} = ? order by number limit ? + 0`,
-    after,
-    until,
-    tenantName(tenant),
-    limit,
+    `${SELECT_ENTRIES} where number > ? and number <= ? and ${TENANT_OF} = ? order by ${order} limit ? + 0`,
+    ...[after, until, tenantName(tenant), limit],
   );
 }
 

@@ -7,14 +7,7 @@ import { unavailable } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
 import { inSequence } from '../lib/rounds.ts';
 import type { Database, Reader } from '../store/database.ts';
-import {
-  entriesOfTenant,
-  listedStretches,
-  listStretches,
-  newestEntryOfTenant,
-  STRETCH,
-  stretchesOf,
-} from './history-queries.ts';
+import { entriesOfTenant, listedStretches, listStretches, STRETCH, stretchesOf } from './history-queries.ts';
 import type { Tenant } from './queries.ts';
 
 const LIST_EVERY_MS = 500;
@@ -64,12 +57,14 @@ export async function newestOf(
 ): Promise<AuditEntry | undefined> {
   const listed = (await listedStretches(database)) * STRETCH;
   if (until - listed > UNLISTED_MAXIMUM) throw unavailable();
-  const unlisted = await newestEntryOfTenant(database, tenant, { after: listed, until });
+  const newestIn = async (part: { after: number; until: number }) =>
+    (await entriesOfTenant(database, tenant, part, 1, 'newest'))[0];
+  const unlisted = await newestIn({ after: listed, until });
   if (unlisted) return unlisted;
   const last = Math.floor((until - 1) / STRETCH);
   for (const { stretch } of await stretchesOf(database, tenant, { until: last }, 2)) {
     const part = { after: stretch * STRETCH, until: Math.min(until, (stretch + 1) * STRETCH) };
-    const found = await newestEntryOfTenant(database, tenant, part);
+    const found = await newestIn(part);
     if (found) return found; // the newest stretch may hold entries behind `until` alone; the one before it is full
   }
   return undefined;

@@ -78,13 +78,8 @@ export class Idempotency {
       const answer = await attempt;
       if (answer) return answer;
     }
-    throw new OperationalError(
-      'idempotency_in_progress',
-      'A request with this idempotency key is still being worked on.',
-      {
-        retryAfterS: 1,
-      },
-    );
+    const message = 'A request with this idempotency key is still being worked on.';
+    throw new OperationalError('idempotency_in_progress', message, { retryAfterS: 1 });
   }
 
   /** Nothing back: another answer for this key stood in the way of our commit, so look again. */
@@ -141,13 +136,8 @@ export function keepAnswer(
   const request_digest = saltedDigest(newSalt(), request);
   const kept: KeptAnswer = { scope, request_digest, status, body, created_at: transaction.now };
   transaction.insert(KEPT_ANSWERS, kept);
-  recordNewRow(
-    transaction,
-    { actor: 'idempotency', request_id: null },
-    'answer.kept',
-    RECORDED_ANSWERS,
-    kept,
-  );
+  const act = { actor: 'idempotency', request_id: null };
+  recordNewRow(transaction, act, 'answer.kept', RECORDED_ANSWERS, kept);
 }
 
 /**
@@ -166,13 +156,7 @@ function isDigestOf(kept: string, request: string): boolean {
 async function settled(promise: Promise<unknown>, ms: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, ms)));
-  await Promise.race([
-    promise.then(
-      () => {},
-      () => {},
-    ),
-    late,
-  ]);
+  await Promise.race([Promise.allSettled([promise]), late]);
   clearTimeout(timer);
 }
 

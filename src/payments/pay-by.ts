@@ -1,6 +1,8 @@
-// The last day to pay by: what customers read, earlier than the end of the link by the days that a bank may take.
-import { addBankDays, type Calendar } from '../lib/bank-days.ts';
-import { DAY_MS, dateIn, SECOND_MS } from '../lib/time.ts';
+// How long a payment may be paid: its settings, and the last day that customers read, earlier than the end of the link by a grace.
+
+import { z } from 'zod';
+import { addBankDays, CALENDARS, type Calendar } from '../lib/bank-days.ts';
+import { DAY_MS, dateIn, isTimeZone, SECOND_MS } from '../lib/time.ts';
 
 /** What a new payment takes from the configuration. */
 export interface PaymentTerms {
@@ -37,3 +39,34 @@ export function payByDay(
   const day = withGrace > earliest ? withGrace : earliest;
   return day < end ? day : end;
 }
+
+export const termsSettings = {
+  payment_lifetime_s: z
+    .int()
+    .min(300)
+    .max(15_552_000)
+    .default(DEFAULT_TERMS.lifetimeS)
+    .describe('Seconds a payment stays open when the request does not say.'),
+  time_zone: z
+    .string()
+    .refine(isTimeZone, 'must be a time zone of the IANA database, such as Europe/Berlin')
+    .default('UTC')
+    .describe(
+      'The time zone that customers and administrators read moments in, and whose days are counted and exported.',
+    )
+    .meta({ check: 'a name of the IANA time zone database' }),
+  calendar: z
+    .enum(CALENDARS)
+    .default(DEFAULT_TERMS.calendar)
+    .describe(
+      'The bank days in which the last day to pay by is counted and bank lines are judged to be in time: the closing days of TARGET, with those of a country besides; with `none` every day counts.',
+    ),
+  pay_by_grace_days: z
+    .int()
+    .min(0)
+    .max(20)
+    .default(DEFAULT_TERMS.graceDays)
+    .describe(
+      'Bank days between the last day to pay by, which customers read, and `expires_at`. Money and announcements that come within them are in time.',
+    ),
+};

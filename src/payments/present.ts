@@ -42,10 +42,7 @@ export const paymentSchema = z.strictObject({
     .regex(/^pay_[0-9a-z]{36}$/)
     .describe('Payment identifier.'),
   object: z.literal('payment'),
-  amount: z
-    .string()
-    .regex(/^\d+\.\d\d$/)
-    .describe('Decimal amount with 2 decimal places.'),
+  amount: decimal.describe('Decimal amount with 2 decimal places.'),
   currency: z
     .string()
     .regex(/^[A-Z]{3}$/)

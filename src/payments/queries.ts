@@ -3,7 +3,7 @@
 import type { Transaction } from '../journal/transaction.ts';
 import { timeOrderedFloor } from '../lib/ids.ts';
 import type { Mode } from '../merchants/merchant.ts';
-import type { Reader } from '../store/database.ts';
+import type { Reader, Value } from '../store/database.ts';
 import { heldRows, integer, marks, type RowOf, rowsWithIds, rowWithId, table, text } from '../store/table.ts';
 import { MOVES, type Move, PAYMENT_ID_PREFIX, PAYMENTS, type Payment, type Status } from './payment.ts';
 
@@ -25,13 +25,8 @@ export async function findPaymentOf(
   tenant: Tenant,
   id: string,
 ): Promise<Payment | undefined> {
-  const rows = await database.query<Payment>(
-    `select ${COLUMNS} from payments where id = ? and merchant_id = ? and mode = ?`,
-    id,
-    tenant.merchant_id,
-    tenant.mode,
-  );
-  return rows[0];
+  const sql = `select ${COLUMNS} from payments where id = ? and merchant_id = ? and mode = ?`;
+  return (await database.query<Payment>(sql, id, tenant.merchant_id, tenant.mode))[0];
 }
 
 interface Listing extends Tenant {
@@ -48,45 +43,36 @@ const DUE = "select id from payments where status = 'pending' and expires_at <= 
 
 /** Payments newest first. What is pending past its time counts as cancelled, as `asOf` shows it. */
 export function listPayments(database: Reader, listing: Listing): Promise<Payment[]> {
-  const { merchant_id, mode, before, merchant_reference, status, limit, now } = listing;
-  const narrow = merchant_reference !== undefined || status !== undefined;
-  const select = (condition: string) => {
+  const { merchant_id, mode, before = '~', merchant_reference, status, limit, now } = listing;
+  const isNarrow = merchant_reference !== undefined || status !== undefined;
+  const select = (condition: string, ...given: Value[]) => {
     const found = (columns: string) =>
       `select ${columns} from payments where merchant_id = ? and mode = ? and id < ?
        ${merchant_reference === undefined ? '' : 'and merchant_reference = ?'} ${condition} order by id desc limit ? + 0`;
     // Ids first, out of an index alone: SQLite would rather walk all of a merchant's payments in their own order.
-    return narrow
+    const sql = isNarrow
       ? `select ${COLUMNS} from payments where id in (${found('id')}) order by id desc`
       : found(COLUMNS);
+    return {
+      sql,
+      values: [
+        merchant_id,
+        mode,
+        before,
+        ...(merchant_reference === undefined ? [] : [merchant_reference]),
+        ...given,
+        limit,
+      ],
+    };
   };
-  const values = [
-    merchant_id,
-    mode,
-    before ?? '~',
-    ...(merchant_reference === undefined ? [] : [merchant_reference]),
-  ];
-  if (status === undefined) return database.query<Payment>(select(''), ...values, limit);
-  if (status === 'pending') {
-    return database.query<Payment>(
-      select(`and status = 'pending' and id not in (${DUE})`),
-      ...values,
-      now,
-      limit,
-    );
-  }
-  if (status !== 'cancelled')
-    return database.query<Payment>(select('and status = ?'), ...values, status, limit);
-  return database.query<Payment>(
-    `select * from (${select("and status = 'cancelled'")}) as written
-     union all select * from (${select(`and id in (${DUE})`)}) as due
-     order by id desc limit ? + 0`,
-    ...values,
-    limit,
-    ...values,
-    now,
-    limit,
-    limit,
-  );
+  const rows = ({ sql, values }: ReturnType<typeof select>) => database.query<Payment>(sql, ...values);
+  if (status === undefined) return rows(select(''));
+  if (status === 'pending') return rows(select(`and status = 'pending' and id not in (${DUE})`, now));
+  if (status !== 'cancelled') return rows(select('and status = ?', status));
+  const [written, due] = [select("and status = 'cancelled'"), select(`and id in (${DUE})`, now)];
+  const sql = `select * from (${written.sql}) as written
+     union all select * from (${due.sql}) as due order by id desc limit ? + 0`;
+  return rows({ sql, values: [...written.values, ...due.values, limit] });
 }
 
 /** The columns that a change may write besides the version. */
@@ -96,14 +82,9 @@ export type Written = Partial<
 
 interface Guard {
   /** Columns and the values that they must have. */
-  is?:
-    | Partial<
-        Pick<
-          Payment,
-          'merchant_id' | 'mode' | 'version' | 'status_reason' | 'link_requested_at' | 'announced_at'
-        >
-      >
-    | undefined;
+  is?: Partial<
+    Pick<Payment, 'merchant_id' | 'mode' | 'version' | 'status_reason' | 'link_requested_at' | 'announced_at'>
+  >;
   status?: readonly Status[];
   /** Whether the payment's time must be `ahead` or must have `passed`. */
   expiry?: 'ahead' | 'passed';
@@ -163,15 +144,10 @@ export async function countCreated(
   const first = timeOrderedFloor(PAYMENT_ID_PREFIX, since);
   const some = (mode: Mode) =>
     `select id from payments where merchant_id = ? and mode = '${mode}' and id >= ? limit ? + 0`;
+  const values = [merchantId, first, maximum + 1];
   const [row] = await database.query<{ count: number }>(
     `select count(*) as count from (select * from (${some('live')}) as live union all select * from (${some('test')}) as test limit ? + 0) as recent`,
-    merchantId,
-    first,
-    maximum + 1,
-    merchantId,
-    first,
-    maximum + 1,
-    maximum + 1,
+    ...[...values, ...values, maximum + 1],
   );
   return row!.count;
 }
@@ -237,19 +213,13 @@ export const KEPT_ANSWERS = table('idempotency_keys', {
 });
 export type KeptAnswer = RowOf<typeof KEPT_ANSWERS>;
 
-const ANSWER = KEPT_ANSWERS.columnList;
-
 export async function findAnswer(
   database: Reader,
   scope: string,
   notBefore: number,
 ): Promise<KeptAnswer | undefined> {
-  const rows = await database.query<KeptAnswer>(
-    `select ${ANSWER} from idempotency_keys where scope = ? and created_at > ?`,
-    scope,
-    notBefore,
-  );
-  return heldRows(rows, { scope })[0];
+  const sql = `select ${KEPT_ANSWERS.columnList} from idempotency_keys where scope = ? and created_at > ?`;
+  return heldRows(await database.query<KeptAnswer>(sql, scope, notBefore), { scope })[0];
 }
 
 /** Up to `limit` answers kept since before `until`, the oldest first: all, or the one under `scope`. */
@@ -260,7 +230,7 @@ export function oldAnswers(
   scope?: string,
 ): Promise<KeptAnswer[]> {
   return database.query<KeptAnswer>(
-    `select ${ANSWER} from idempotency_keys where created_at <= ? ${scope === undefined ? '' : 'and scope = ?'}
+    `select ${KEPT_ANSWERS.columnList} from idempotency_keys where created_at <= ? ${scope === undefined ? '' : 'and scope = ?'}
      order by created_at limit ? + 0`,
     until,
     ...(scope === undefined ? [] : [scope]),

@@ -7,8 +7,7 @@ import { OperationalError } from '../lib/errors.ts';
 import { phrase, spoken } from '../lib/phrases.ts';
 import { asOf, customerEmail, type Payment } from './payment.ts';
 import { changePayment, findPayment, findPaymentOf, type Tenant } from './queries.ts';
-import { recordPayment, refuseChangedOutside } from './record.ts';
-import { paymentNotFound } from './transition.ts';
+import { paymentNotFound, recordPayment, refuseChangedOutside } from './transition.ts';
 
 /**
  * Records that the link of a payment, of `tenant` or of any merchant if undefined, is to be sent. Throws `not_found`, `invalid_status`

@@ -8,10 +8,9 @@ import { phrase, spoken } from '../lib/phrases.ts';
 import { searchedReference } from '../lib/search-terms.ts';
 import { asOf, CLAIM_MS, claimOf, isDecided, MOVES, type Move, type Payment } from '../payments/payment.ts';
 import { changePayment, findPayment, movePayment, type Written } from '../payments/queries.ts';
-import { recordPayment, refuseChangedOutside } from '../payments/record.ts';
-import { paymentNotFound, wrongStatus } from '../payments/transition.ts';
+import { paymentNotFound, recordPayment, refuseChangedOutside, wrongStatus } from '../payments/transition.ts';
 import type { Reader } from '../store/database.ts';
-import { arrivalsOf, type ReviewAct, receivedSoFar, returnedSoFar, reviewActs } from './review.ts';
+import { arrivalsOf, receivedSoFar, returnedSoFar, reviewActs, type SaidAct } from './review.ts';
 import { whatChanged, whoClaimed, whoDecided, whoSent } from './told.ts';
 
 /** Maximum number of times that a payment is judged while other nodes keep changing it. */
@@ -67,31 +66,24 @@ export function withAct(
   transaction: Transaction,
   payment: Payment,
   principal: Principal,
-  act: Pick<ReviewAct, 'act'> & {
-    [name in keyof Omit<ReviewAct, 'act' | 'by' | 'at' | 'entry_version'>]?: ReviewAct[name] | null;
-  },
+  said: SaidAct,
 ): Pick<Written, 'review' | 'received_minor' | 'returned_minor' | 'bank_reference'> {
-  const said = Object.fromEntries(
-    Object.entries(act).filter(([, value]) => value !== null && value !== undefined),
-  );
-  const { act: kind, ...texts } = said as Omit<ReviewAct, 'by' | 'at' | 'entry_version'>;
-  const head = { act: kind, by: principal.id, at: transaction.now, entry_version: payment.version + 1 };
-  const { bank_reference } = texts;
-  const review = JSON.stringify([...reviewActs(payment), { ...head, ...texts }]);
-  // What no act tells stays: acts are erased, and the test mode writes none.
-  const [received, returned] = [payment.received_minor ?? 0, payment.returned_minor ?? 0];
-  const untold = payment.received_minor === null ? 0 : received - Math.floor(receivedSoFar(payment));
-  const isKnown =
-    arrivalsOf({ review }).length > 0 ||
-    untold !== 0 ||
-    (payment.received_minor !== null && arrivalsOf(payment).length === 0);
+  const { act, bank_reference } = said;
+  const head = { act, by: principal.id, at: transaction.now, entry_version: payment.version + 1 };
+  const texts = Object.entries(said).filter(([, value]) => value !== null);
+  const review = JSON.stringify([...reviewActs(payment), { ...head, ...Object.fromEntries(texts) }]);
   // The interface writes hundredths: thousandths are cut there, and told where people read.
+  const { received_minor: known, returned_minor } = payment;
+  const untold = known === null ? 0 : known - Math.floor(receivedSoFar(payment));
+  // Acts are erased, and the test mode writes none: what no act tells stays known when an act is taken back.
+  const isToldByActs = untold === 0 && (known === null || arrivalsOf(payment).length > 0);
+  const isNoneLeft = isToldByActs && arrivalsOf({ review }).length === 0;
+  const returned = (returned_minor ?? 0) - Math.floor(returnedSoFar(payment));
   return {
     review,
-    received_minor: isKnown ? untold + Math.floor(receivedSoFar({ review })) : null,
-    returned_minor:
-      returned - Math.floor(returnedSoFar(payment)) + Math.floor(returnedSoFar({ review })) || null,
-    ...(bank_reference !== undefined && { bank_reference: searchedReference(bank_reference) }),
+    received_minor: isNoneLeft ? null : untold + Math.floor(receivedSoFar({ review })),
+    returned_minor: returned + Math.floor(returnedSoFar({ review })) || null,
+    ...(bank_reference && { bank_reference: searchedReference(bank_reference) }),
   };
 }
 

@@ -78,13 +78,10 @@ async function eachOf(
 /** Texts that one statement looks up. */
 const TEXTS_MAXIMUM = 200;
 
-/** The columns that a text of a statement may be a value of. */
-type TextColumn = 'payer_account' | 'bank_reference' | 'payer_name' | 'merchant_reference';
-
 /** Those of `texts`, 200 at most, that payments have in `column`, in their order. */
 export async function textsKnown(
   database: Reader,
-  column: TextColumn,
+  column: LookedUp,
   texts: readonly string[],
 ): Promise<string[]> {
   const asked = [...new Set(texts)].slice(0, TEXTS_MAXIMUM);

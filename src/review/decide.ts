@@ -18,8 +18,6 @@ import {
 } from './review.ts';
 import { momentInWords } from './told.ts';
 
-export { needsSecond } from './review.ts';
-
 export interface Decision {
   /** As it is now. */
   payment: Payment;

@@ -7,8 +7,8 @@ import type { Offer } from '../payments/methods/offer.ts';
 import { asOf, dueMinor, isDecided, type Payment, receivedMinor } from '../payments/payment.ts';
 import type { Reader } from '../store/database.ts';
 import { type ExportFormat, rowWriter, type Separator } from '../web/row-writer.ts';
-import { type SearchFilter, searchPayments } from './queries.ts';
-import { arrivalsOf, knownSoFar, reviewActs, reviewersOf } from './review.ts';
+import { arrivalsOf, decisionOf, knownSoFar, type ReviewAct, reviewActs, reviewersOf } from './review.ts';
+import { type SearchFilter, searchPayments } from './search-queries.ts';
 
 const PAGE = 500;
 
@@ -20,67 +20,94 @@ const textIn = (values: Kept, name: string) => {
   return typeof value === 'string' ? value : null;
 };
 
+/** What a row is made of. */
+interface Exported {
+  payment: Payment;
+  customer: Kept;
+  sent: Kept;
+  acts: ReviewAct[];
+  offer: ExportOptions['offer'];
+  /** The names of administrators by id. */
+  names: ReadonlyMap<string, string>;
+  /** A moment, and its day, in the file's time zone. */
+  moment(ms: number | null): string | null;
+  day(ms: number | null): string | null;
+}
+
 /**
- * A payment as a row: every value is text, amounts with two decimals, moments as ISO 8601 with the offset of `timeZone`. Of what the
- * customer sent it holds who paid from which account, and nothing of a card. `names` are those of administrators by id.
+ * The columns in their order, which is part of the format: append only. Every value is text, amounts with two decimals, moments as ISO 8601
+ * with the offset of the time zone. Of what the customer sent they hold who paid from which account, and nothing of a card.
  */
+const COLUMNS = {
+  id: ({ payment }) => payment.id,
+  created_at: ({ payment, moment }) => moment(payment.created_at),
+  merchant_id: ({ payment }) => payment.merchant_id,
+  merchant_name: ({ payment }) => payment.merchant_name,
+  merchant_reference: ({ payment }) => payment.merchant_reference,
+  mode: ({ payment }) => payment.mode,
+  amount: ({ payment }) => formatAmount(payment.amount_minor),
+  currency: ({ payment }) => payment.currency,
+  status: ({ payment }) => payment.status,
+  status_reason: ({ payment }) => payment.status_reason,
+  description: ({ payment }) => payment.description,
+  expires_at: ({ payment, moment }) => moment(payment.expires_at),
+  submitted_at: ({ payment, moment }) => moment(payment.submitted_at),
+  decided_at: ({ payment, moment }) => moment(payment.decided_at),
+  updated_at: ({ payment, moment }) => moment(payment.updated_at),
+  customer_name: ({ customer }) => textIn(customer, 'name'),
+  customer_email: ({ customer }) => textIn(customer, 'email'),
+  customer_phone: ({ customer }) => textIn(customer, 'phone'),
+  // The column outlives the erasure of what was sent; what was sent before there was a column says it itself.
+  method: ({ payment, sent }) => payment.method ?? textIn(sent, 'method'),
+  payer_name: ({ sent }) => textIn(sent, 'payer_name'),
+  payer_email: ({ sent }) => textIn(sent, 'payer_email'),
+  payer_phone: ({ sent }) => textIn(sent, 'payer_phone'),
+  payer_account_name: ({ sent }) => textIn(sent, 'transfer_name'),
+  payer_account: ({ sent }) => textIn(sent, 'transfer_account'),
+  transfer_reference: ({ payment, offer }) => transferReferenceOf(payment, offer),
+  bank_reference: ({ acts }) =>
+    acts.findLast((act) => act.bank_reference !== undefined)?.bank_reference ?? null,
+  decided_by({ payment, names }) {
+    const by = payment.decided_at === null ? undefined : decisionOf(payment)?.by;
+    return by === undefined ? null : (names.get(by) ?? by);
+  },
+  note: ({ acts }) => acts.flatMap(({ note }) => note ?? []).join('\n') || null,
+  received_amount: ({ payment }) =>
+    arrivalsOf(payment).length > 0 ? formatAmount(knownSoFar(payment) ?? 0) : null,
+  received_on: ({ payment }) => arrivalsOf(payment).at(-1)?.received_on ?? null,
+  created_on: ({ payment, day }) => day(payment.created_at),
+  submitted_on: ({ payment, day }) => day(payment.submitted_at),
+  decided_on: ({ payment, day }) => day(payment.decided_at),
+  pay_by: ({ payment }) => payment.pay_by,
+  announced_at: ({ payment, moment }) => moment(payment.announced_at),
+  amount_received: ({ payment }) => formatAmount(receivedMinor(payment)),
+  amount_due: ({ payment }) => formatAmount(dueMinor(payment)),
+  amount_returned: ({ payment }) => formatAmount(payment.returned_minor ?? 0),
+} satisfies Record<string, (exported: Exported) => string | null>;
+
+type Column = keyof typeof COLUMNS;
+export const EXPORT_COLUMNS = Object.keys(COLUMNS) as Column[];
+
+/** A payment as a row. */
 function rowOf(
   stored: Payment,
-  { now, timeZone, offer }: Pick<ExportOptions, 'now' | 'timeZone' | 'offer'>,
-  names: ReadonlyMap<string, string>,
-) {
+  { now, timeZone, offer }: ExportOptions,
+  names: Exported['names'],
+): Record<Column, string | null> {
   const payment = asOf(stored, now);
-  const moment = (ms: number | null) => (ms === null ? null : formatTimestampIn(timeZone, ms));
-  const day = (ms: number | null) => (ms === null ? null : dateIn(timeZone, ms));
-  const customer = kept(payment.customer);
-  const sent = kept(payment.submission);
-  const acts = reviewActs(payment);
-  const decision = acts.findLast(({ act }) => act === 'approve' || act === 'reject');
-  const arrivals = arrivalsOf(payment);
-  const notes = acts.flatMap(({ note }) => note ?? []);
-  return {
-    id: payment.id,
-    created_at: moment(payment.created_at),
-    merchant_id: payment.merchant_id,
-    merchant_name: payment.merchant_name,
-    merchant_reference: payment.merchant_reference,
-    mode: payment.mode,
-    amount: formatAmount(payment.amount_minor),
-    currency: payment.currency,
-    status: payment.status,
-    status_reason: payment.status_reason,
-    description: payment.description,
-    expires_at: moment(payment.expires_at),
-    submitted_at: moment(payment.submitted_at),
-    decided_at: moment(payment.decided_at),
-    updated_at: moment(payment.updated_at),
-    customer_name: textIn(customer, 'name'),
-    customer_email: textIn(customer, 'email'),
-    customer_phone: textIn(customer, 'phone'),
-    // The column outlives the erasure of what was sent; what was sent before there was a column says it itself.
-    method: payment.method ?? textIn(sent, 'method'),
-    payer_name: textIn(sent, 'payer_name'),
-    payer_email: textIn(sent, 'payer_email'),
-    payer_phone: textIn(sent, 'payer_phone'),
-    payer_account_name: textIn(sent, 'transfer_name'),
-    payer_account: textIn(sent, 'transfer_account'),
-    transfer_reference: transferReferenceOf(payment, offer),
-    bank_reference: acts.findLast((act) => act.bank_reference !== undefined)?.bank_reference ?? null,
-    decided_by: decision && payment.decided_at !== null ? (names.get(decision.by) ?? decision.by) : null,
-    note: notes.length > 0 ? notes.join('\n') : null,
-    received_amount: arrivals.length > 0 ? formatAmount(knownSoFar(payment) ?? 0) : null,
-    received_on: arrivals.at(-1)?.received_on ?? null,
-    created_on: day(payment.created_at),
-    submitted_on: day(payment.submitted_at),
-    decided_on: day(payment.decided_at),
-    pay_by: payment.pay_by,
-    announced_at: moment(payment.announced_at),
-    amount_received: formatAmount(receivedMinor(payment)),
-    amount_due: formatAmount(dueMinor(payment)),
-    amount_returned: formatAmount(payment.returned_minor ?? 0),
+  const exported: Exported = {
+    payment,
+    customer: kept(payment.customer),
+    sent: kept(payment.submission),
+    acts: reviewActs(payment),
+    offer,
+    names,
+    moment: (ms) => (ms === null ? null : formatTimestampIn(timeZone, ms)),
+    day: (ms) => (ms === null ? null : dateIn(timeZone, ms)),
   };
+  const cells = EXPORT_COLUMNS.map((name) => [name, COLUMNS[name](exported)]);
+  return Object.fromEntries(cells) as Record<Column, string | null>;
 }
-type ExportRow = ReturnType<typeof rowOf>;
 
 /**
  * The reference that the customer was told, or is told if they sent nothing yet. Null if there is no transfer, and for a payment that may
@@ -93,48 +120,6 @@ function transferReferenceOf(payment: Payment, offer: ExportOptions['offer']): s
   const mayBeErased = isDecided(payment) ? review === null : status === 'cancelled' && isBare;
   return mayBeErased ? null : (offer?.transferFor(payment)?.reference ?? null);
 }
-
-/** The columns in their order, which is part of the format: append only. */
-export const EXPORT_COLUMNS = [
-  'id',
-  'created_at',
-  'merchant_id',
-  'merchant_name',
-  'merchant_reference',
-  'mode',
-  'amount',
-  'currency',
-  'status',
-  'status_reason',
-  'description',
-  'expires_at',
-  'submitted_at',
-  'decided_at',
-  'updated_at',
-  'customer_name',
-  'customer_email',
-  'customer_phone',
-  'method',
-  'payer_name',
-  'payer_email',
-  'payer_phone',
-  'payer_account_name',
-  'payer_account',
-  'transfer_reference',
-  'bank_reference',
-  'decided_by',
-  'note',
-  'received_amount',
-  'received_on',
-  'created_on',
-  'submitted_on',
-  'decided_on',
-  'pay_by',
-  'announced_at',
-  'amount_received',
-  'amount_due',
-  'amount_returned',
-] as const satisfies (keyof ExportRow)[];
 
 /** Those that are amounts. */
 const AMOUNTS = ['amount', 'received_amount', 'amount_received', 'amount_due', 'amount_returned'] as const;

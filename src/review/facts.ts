@@ -1,14 +1,66 @@
 // Facts that help to decide, each with what it rests on; no scores.
 
+import { formatAmount } from '../lib/money.ts';
 import { ENGLISH, type Say } from '../lib/phrases.ts';
 import { DAY_MS } from '../lib/time.ts';
 import { findMerchant } from '../merchants/queries.ts';
 import { asOf, type Payment, sumMinor } from '../payments/payment.ts';
 import type { Reader } from '../store/database.ts';
-import { type Fact, type FactSource, plainMoney, type WriteMoney } from './fact.ts';
 import { decidedAmounts, paymentsByTrait, type Trait } from './queries.ts';
 import { arrivalsOf, knownSoFar } from './review.ts';
 import { momentInWords } from './told.ts';
+
+/** A fact about a payment that helps to decide, as it is shown. */
+export interface Fact {
+  kind:
+    | 'test_mode'
+    | 'merchant_suspended'
+    | 'money_received'
+    | 'on_statement'
+    | 'same_email'
+    | 'same_account'
+    | 'same_reference'
+    | 'amount'
+    | 'payer_name'
+    | 'link_requested'
+    | 'announced';
+  /** `notice`: worth a second look. */
+  tone: 'plain' | 'notice';
+  /** A sentence. Holds what customers typed: to be escaped. */
+  text: string;
+  /** What it rests on, a sentence. */
+  basis: string;
+  /** The ids of the payments it speaks of, newest first, a few at most. */
+  payments?: string[];
+}
+
+/** Writes an amount in minor units. */
+export type WriteMoney = (minor: number, currency: string) => string;
+
+/** `EUR 49.90`, for programs and commands. */
+export const plainMoney: WriteMoney = (minor, currency) => `${currency} ${formatAmount(minor)}`;
+
+/** Finds a fact that another room knows; undefined where it knows none. Throws `DatabaseError`. */
+export type FactSource = (
+  database: Reader,
+  payment: Payment,
+  money: WriteMoney,
+  say: Say,
+) => Promise<Fact | undefined>;
+
+/** A line of a bank statement that was matched with a payment. */
+export interface SeenLine {
+  id: string;
+  /** Minor units; less than 0 if the money went back. */
+  amount_minor: number;
+  /** `2026-11-20`; '' if the line has none. */
+  day: string;
+  /** What the payer wrote. */
+  reference: string;
+  /** The payer, as the bank names them. */
+  name: string | undefined;
+  account: string | undefined;
+}
 
 /** Maximum number of similar payments that are read, and of those that are named. */
 const ALIKE_MAXIMUM = 100;
@@ -28,37 +80,44 @@ interface Telling {
   timeZone: string;
   /** English if undefined. */
   say?: Say;
+  /** Writes an amount, as for programs if undefined. */
+  money?: WriteMoney;
+}
+
+/** What a fact is made of. */
+interface Looked extends Required<Telling> {
+  database: Reader;
+  payment: Payment;
 }
 
 /**
- * The facts about a payment, those about the payment itself first. `money` writes an amount (minor units, currency), `beside` knows one
- * fact more. Throws `DatabaseError`.
+ * The facts about a payment, those about the payment itself first. `beside` knows one fact more. Throws `DatabaseError`.
  */
 export async function factsOf(
   database: Reader,
   payment: Payment,
-  { now, timeZone, say = ENGLISH }: Telling,
-  money: WriteMoney = plainMoney,
+  { now, timeZone, say = ENGLISH, money = plainMoney }: Telling,
   beside: FactSource = async () => undefined,
 ): Promise<Fact[]> {
+  const looked: Looked = { database, payment, now, timeZone, say, money };
   const found = await Promise.all([
-    testMode(say, payment),
-    suspended(say, database, payment, timeZone),
-    moneyReceived(say, payment, money, timeZone),
+    testMode(looked),
+    suspended(looked),
+    moneyReceived(looked),
     beside(database, payment, money, say),
-    payerName(say, payment),
-    amount(say, database, payment, money),
-    alike('payer_email', say, database, payment, now),
-    alike('payer_account', say, database, payment, now),
-    alike('merchant_reference', say, database, payment, now),
-    announcedOnly(say, payment, timeZone),
-    linkRequested(say, payment, timeZone),
+    payerName(looked),
+    amount(looked),
+    alike('payer_email', looked),
+    alike('payer_account', looked),
+    alike('merchant_reference', looked),
+    announcedOnly(looked),
+    linkRequested(looked),
   ]);
   return found.filter((fact) => fact !== undefined);
 }
 
-function testMode(say: Say, { mode }: Payment): Fact | undefined {
-  if (mode !== 'test') return undefined;
+function testMode({ say, payment }: Looked): Fact | undefined {
+  if (payment.mode !== 'test') return undefined;
   return {
     kind: 'test_mode',
     tone: 'notice',
@@ -67,12 +126,8 @@ function testMode(say: Say, { mode }: Payment): Fact | undefined {
   };
 }
 
-async function suspended(
-  say: Say,
-  database: Reader,
-  { merchant_id, merchant_name }: Payment,
-  timeZone: string,
-): Promise<Fact | undefined> {
+async function suspended({ say, database, payment, timeZone }: Looked): Promise<Fact | undefined> {
+  const { merchant_id, merchant_name } = payment;
   const since = (await findMerchant(database, merchant_id))?.suspended_at ?? null;
   if (since === null) return undefined;
   return {
@@ -83,7 +138,7 @@ async function suspended(
   };
 }
 
-function moneyReceived(say: Say, payment: Payment, money: WriteMoney, timeZone: string): Fact | undefined {
+function moneyReceived({ say, payment, money, timeZone }: Looked): Fact | undefined {
   const last = arrivalsOf(payment).findLast(({ line }) => line === undefined);
   if (!last) return undefined; // what stands on a statement is a fact of its own
   const { currency } = payment;
@@ -115,7 +170,7 @@ export function sameName(one: string, other: string): boolean {
   return words(one) === words(other);
 }
 
-function payerName(say: Say, { customer, submission }: Payment): Fact | undefined {
+function payerName({ say, payment: { customer, submission } }: Looked): Fact | undefined {
   const given = customer === null ? null : (JSON.parse(customer) as { name: string | null }).name;
   const sent =
     submission === null ? {} : (JSON.parse(submission) as { payer_name?: string; transfer_name?: string });
@@ -133,12 +188,7 @@ function payerName(say: Say, { customer, submission }: Payment): Fact | undefine
   };
 }
 
-async function amount(
-  say: Say,
-  database: Reader,
-  payment: Payment,
-  money: WriteMoney,
-): Promise<Fact | undefined> {
+async function amount({ say, database, payment, money }: Looked): Promise<Fact | undefined> {
   const amounts = await decidedAmounts(database, payment, MEDIAN_OF);
   if (amounts.length < MEDIAN_LEAST) return undefined;
   const sorted = amounts.toSorted((one, other) => one - other);
@@ -160,13 +210,7 @@ async function amount(
 }
 
 /** The fact that other payments share a trait with this one; undefined if none does. */
-async function alike(
-  trait: Trait,
-  say: Say,
-  database: Reader,
-  payment: Payment,
-  now: number,
-): Promise<Fact | undefined> {
+async function alike(trait: Trait, { say, database, payment, now }: Looked): Promise<Fact | undefined> {
   const read = await paymentsByTrait(database, trait, payment, ALIKE_MAXIMUM + 1);
   if (read.length === 0) return undefined;
   const found = read.slice(0, ALIKE_MAXIMUM).map((one) => asOf(one, now));
@@ -238,7 +282,8 @@ function toldOfTrait(
 }
 
 /** A transfer that the customer announced when the payment could not be submitted. */
-function announcedOnly(say: Say, { announced_at, status }: Payment, timeZone: string): Fact | undefined {
+function announcedOnly({ say, payment, timeZone }: Looked): Fact | undefined {
+  const { announced_at, status } = payment;
   if (announced_at === null || (status !== 'pending' && status !== 'cancelled')) return undefined;
   return {
     kind: 'announced',
@@ -248,7 +293,7 @@ function announcedOnly(say: Say, { announced_at, status }: Payment, timeZone: st
   };
 }
 
-function linkRequested(say: Say, { link_requested_at }: Payment, timeZone: string): Fact | undefined {
+function linkRequested({ say, payment: { link_requested_at }, timeZone }: Looked): Fact | undefined {
   if (link_requested_at === null) return undefined;
   return {
     kind: 'link_requested',

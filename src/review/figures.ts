@@ -5,16 +5,9 @@ import type { Journal } from '../journal/journal.ts';
 import { type Clock, lastDays, MINUTE_MS, SECOND_MS } from '../lib/time.ts';
 import type { Payment } from '../payments/payment.ts';
 import type { Database } from '../store/database.ts';
-import type { FactSource } from './fact.ts';
-import { factsOf } from './facts.ts';
-import {
-  countQueue,
-  decidedBetween,
-  type LastDecision,
-  lastDecision,
-  type QueueCount,
-  type QueueFilter,
-} from './queries.ts';
+import { type FactSource, factsOf } from './facts.ts';
+import { decidedBetween, type LastDecision, lastDecision } from './queries.ts';
+import { countQueue, type QueueCount, type QueueFilter } from './queue-queries.ts';
 
 const DAYS = 30;
 /** Nodes' clocks differ a little, and a commit takes its time. So a day is final a while after it ended. */
@@ -95,7 +88,7 @@ export class ReviewFigures {
       const isFresh = known !== undefined && now - known.at < MINUTE_MS;
       const facts = isFresh
         ? known.count
-        : factsOf(database, payment, { now, timeZone }, undefined, onStatement).then(
+        : factsOf(database, payment, { now, timeZone }, onStatement).then(
             (all) => all.filter(({ kind, tone }) => tone === 'notice' && kind !== 'test_mode').length,
           );
       counts.push(await facts);

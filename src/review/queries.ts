@@ -3,20 +3,6 @@ import { PAYMENTS, type Payment, type Status } from '../payments/payment.ts';
 import type { Reader } from '../store/database.ts';
 import { decisionOf } from './review.ts';
 
-export {
-  countBefore,
-  countQueue,
-  listBefore,
-  listQueue,
-  MONEY_SEEN,
-  nextInQueue,
-  type QueueCount,
-  type QueueFilter,
-  type QueuePlace,
-  queuePlace,
-} from './queue-queries.ts';
-export { type SearchFilter, searchPayments } from './search-queries.ts';
-
 const COLUMNS = PAYMENTS.columnList;
 
 /** Expired payments whose customers asked for a new link, those that asked last first. */
@@ -73,12 +59,6 @@ export async function decidedAmounts(database: Reader, payment: Payment, limit: 
     limit,
   );
   return rows.map(({ amount_minor }) => amount_minor);
-}
-
-/** A payment that no other transaction changes until this one ends. Writes nothing. Throws `DatabaseError`. */
-export async function holdPayment(transaction: Reader, id: string): Promise<Payment | undefined> {
-  const sql = `update payments set version = version where id = ? returning ${PAYMENTS.columnList}`;
-  return (await transaction.query<Payment>(sql, id))[0];
 }
 
 /** A decision: of which payment, when (milliseconds since 1970) and by which administrator. */

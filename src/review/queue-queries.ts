@@ -4,7 +4,7 @@ import type { Mode } from '../merchants/merchant.ts';
 import { PAYMENTS, type Payment } from '../payments/payment.ts';
 import type { Reader, Value } from '../store/database.ts';
 import { marks } from '../store/table.ts';
-import type { SearchFilter } from './search-queries.ts';
+import { type Condition, columnsAsked, type SearchFilter } from './search-queries.ts';
 
 const COLUMNS = PAYMENTS.columnList;
 
@@ -53,11 +53,6 @@ export function queuePlace({ submitted_at, created_at, id }: Payment): QueuePlac
   return { since: submitted_at ?? created_at, id };
 }
 
-interface Condition {
-  sql: string;
-  values: Value[];
-}
-
 function narrowed(filter: QueueFilter): Condition {
   // Merchant and mode are written so that no other index serves them: SQLite would walk all of a merchant's payments.
   const parts: Condition[] = [{ sql: "status = 'requires_review'", values: [] }];
@@ -83,24 +78,13 @@ function narrowed(filter: QueueFilter): Condition {
 }
 
 /** What is searched has an index of its own, which few payments share; a merchant may give all its payments one reference. */
-function searchConditions({ ids, amount_minor, currency, ...texts }: SearchFilter): Condition[] {
-  const { email, account, bank_reference, payer, reference } = texts;
-  const conditions: [string, Value | undefined][] = [
-    ['payer_email', email?.toLowerCase()],
-    ['payer_account', account],
-    ['bank_reference', bank_reference],
-    ['payer_name', payer],
-    ["merchant_reference || ''", reference],
-    ['amount_minor', amount_minor],
-    ['currency', currency],
-  ];
-  return [
-    ...(ids ? [{ sql: `id in (${marks(ids)})`, values: [...ids] }] : []),
-    ...conditions.flatMap(([column, value]) =>
-      value === undefined ? [] : [{ sql: `${column} = ?`, values: [value] }],
-    ),
-  ];
-}
+const searchConditions = (filter: SearchFilter): Condition[] => [
+  ...(filter.ids ? [{ sql: `id in (${marks(filter.ids)})`, values: [...filter.ids] }] : []),
+  ...columnsAsked(filter).map(([column, value]) => ({
+    sql: `${column === 'merchant_reference' ? "merchant_reference || ''" : column} = ?`,
+    values: [value],
+  })),
+];
 
 /** Payments under review, those that wait longest first, behind `after`. `limit` + 1 tells whether there are more. */
 export async function listQueue(
@@ -166,47 +150,39 @@ export async function countQueue(database: Reader, filter: QueueFilter): Promise
 /** The next payment of the queue behind `after` (which may have left it), or the first. Never `after` itself. */
 export async function nextInQueue(
   database: Reader,
-  after: QueuePlace | undefined,
+  after: QueuePlace,
   filter: QueueFilter,
 ): Promise<Payment | undefined> {
-  const [next] = after ? await listQueue(database, filter, after, 1) : [];
+  const [next] = await listQueue(database, filter, after, 1);
   if (next) return next;
   const first = await listQueue(database, filter, undefined, 2);
-  return first.find(({ id }) => id !== after?.id);
+  return first.find(({ id }) => id !== after.id);
+}
+
+/** The payments under review in front of a place. */
+function inFront(filter: QueueFilter, { since, id }: QueuePlace): Condition {
+  const { sql, values } = narrowed(filter);
+  return {
+    sql: `from payments where ${sql} and ${SINCE} <= ? and (${SINCE} < ? or id < ?)`,
+    values: [...values, since, since, id],
+  };
 }
 
 /** The payments of the queue in front of `place`, the nearest first. */
 export async function listBefore(
   database: Reader,
   filter: QueueFilter,
-  { since, id }: QueuePlace,
+  place: QueuePlace,
   limit: number,
 ): Promise<QueuePlace[]> {
-  const { sql, values } = narrowed(filter);
-  return database.query<QueuePlace>(
-    `select ${SINCE} as since, id from payments where ${sql} and ${SINCE} <= ? and (${SINCE} < ? or id < ?)
-     order by ${SINCE} desc, id desc limit ? + 0`,
-    ...values,
-    since,
-    since,
-    id,
-    limit,
-  );
+  const { sql, values } = inFront(filter, place);
+  const order = `order by ${SINCE} desc, id desc limit ? + 0`;
+  return database.query<QueuePlace>(`select ${SINCE} as since, id ${sql} ${order}`, ...values, limit);
 }
 
 /** The number of payments in the queue before `place`. */
-export async function countBefore(
-  database: Reader,
-  filter: QueueFilter,
-  { since, id }: QueuePlace,
-): Promise<number> {
-  const { sql, values } = narrowed(filter);
-  const [counted] = await database.query<{ count: number }>(
-    `select count(*) as count from payments where ${sql} and ${SINCE} <= ? and (${SINCE} < ? or id < ?)`,
-    ...values,
-    since,
-    since,
-    id,
-  );
+export async function countBefore(database: Reader, filter: QueueFilter, place: QueuePlace): Promise<number> {
+  const { sql, values } = inFront(filter, place);
+  const [counted] = await database.query<{ count: number }>(`select count(*) as count ${sql}`, ...values);
   return counted!.count;
 }

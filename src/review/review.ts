@@ -62,6 +62,11 @@ export interface ReviewAct {
   message?: string;
 }
 
+/** An act as it is said; null counts as left out. */
+export type SaidAct = Pick<ReviewAct, 'act'> & {
+  [name in Exclude<keyof ReviewAct, 'act' | 'by' | 'at' | 'entry_version'>]?: ReviewAct[name] | null;
+};
+
 /** The acts of a payment, oldest first; none where it was erased. */
 export function reviewActs({ review }: Pick<Payment, 'review'>): ReviewAct[] {
   return review === null ? [] : (JSON.parse(review) as ReviewAct[]);
@@ -75,7 +80,7 @@ export function isDoneAlready(
   payment: Pick<Payment, 'review'>,
   by: string,
   version: number | null,
-  said: Pick<ReviewAct, 'act'> & { [name in keyof ReviewAct]?: ReviewAct[name] | null },
+  said: SaidAct,
 ): boolean {
   const done = reviewActs(payment).find(({ entry_version }) => entry_version - 1 === version);
   const isSame = ([name, value]: [string, unknown]) =>
@@ -90,11 +95,6 @@ export function decisionOf(payment: Pick<Payment, 'review'>): ReviewAct | undefi
 
 /** Money that arrived, as an administrator recorded it. */
 type Receipt = ReviewAct & Required<Pick<ReviewAct, 'amount_minor' | 'currency' | 'received_on'>>;
-
-/** The money recorded on a payment, oldest first, without what stands on lines that were taken back. */
-export function receiptsOf(payment: Pick<Payment, 'review'>): Receipt[] {
-  return arrivalsOf(payment).filter(({ act }) => act === 'record');
-}
 
 /** Money that arrived or went back, without lines that were taken back. */
 function moved(payment: Pick<Payment, 'review'>, ...kinds: ReviewAct['act'][]): Receipt[] {
@@ -165,10 +165,6 @@ export function restOf(payment: Pick<Payment, 'review' | 'amount_minor'>): numbe
   const rest = sumMinor([payment.amount_minor, -Math.max(0, receivedSoFar(payment))]);
   return rest > 0 ? rest : payment.amount_minor;
 }
-
-/** What is left to arrive of some payments. */
-export const sumOfRests = (payments: readonly Parameters<typeof restOf>[0][]): number =>
-  sumMinor(payments.map(restOf));
 
 /** Money that an administrator knew of without a bank line. `entry_version` is that of their act. */
 export interface HandMoney {
@@ -255,10 +251,10 @@ export const REMARKS = {
   version,
 };
 
-/** The body of an approval, for the description of the interface. `parseApproval` reads one. */
+/** The body of an approval. */
 export const approvalSchema = z.strictObject(REMARKS, 'Must be an object.');
 
-/** The body of a rejection, for the description of the interface. `parseRejection` reads one. */
+/** The body of a rejection. */
 export const rejectionSchema = z.strictObject(
   {
     reason: z.enum(
@@ -272,7 +268,7 @@ export const rejectionSchema = z.strictObject(
   'Must be an object.',
 );
 
-/** The body of a rejection that a developer tries out. `parse` reads one. */
+/** The body of a rejection that a developer tries out. */
 export const triedRejectionSchema = rejectionSchema
   .pick({ message: true })
   .extend({ reason: optional(rejectionSchema.shape.reason) });
@@ -284,12 +280,6 @@ export type Rejection = Whole<typeof rejectionSchema>;
 
 /** A value, or what is wrong with each field. */
 export type Parsed<T> = { value: T } | { faults: ErrorDetails };
-
-export const parseApproval = (values: Record<string, unknown>): Parsed<Approval> =>
-  parse(approvalSchema, values);
-
-export const parseRejection = (values: Record<string, unknown>): Parsed<Rejection> =>
-  parse(rejectionSchema, values);
 
 /** Reads a note of its own, which must say something. */
 export function parseNote(values: Record<string, unknown>): Parsed<string> {

@@ -40,7 +40,8 @@ export interface SearchFilter {
   to?: number | undefined;
 }
 
-interface Condition {
+/** A part of a statement's condition. */
+export interface Condition {
   sql: string;
   values: Value[];
 }
@@ -94,6 +95,21 @@ function statusTested(status: Status | undefined, now: number): Condition[] {
   return [unindexed('status', status)];
 }
 
+/** What a filter searches for, by column. */
+export function columnsAsked(filter: SearchFilter): [Column, Value][] {
+  const { email, account, bank_reference, payer, reference, amount_minor, currency } = filter;
+  const columns: [Column, Value | undefined][] = [
+    ['payer_email', email?.toLowerCase()],
+    ['payer_account', account],
+    ['bank_reference', bank_reference],
+    ['payer_name', payer],
+    ['merchant_reference', reference],
+    ['amount_minor', amount_minor],
+    ['currency', amount_minor === undefined ? undefined : currency],
+  ];
+  return columns.filter((one): one is [Column, Value] => one[1] !== undefined);
+}
+
 /** Chosen here and not by the planners, which know too little of the data: SQLite's takes any merchant for a narrow choice. */
 async function branchesOf(
   database: Reader,
@@ -101,18 +117,10 @@ async function branchesOf(
   now: number,
   window: number,
 ): Promise<Branch[]> {
-  const { status, merchant_id, mode, amount_minor } = filter;
-  const asked = new Map<Column, Value>();
-  const ask = (column: Column, value: Value | undefined) => value !== undefined && asked.set(column, value);
-  ask('payer_email', filter.email?.toLowerCase());
-  ask('payer_account', filter.account);
-  ask('bank_reference', filter.bank_reference);
-  ask('payer_name', filter.payer);
-  ask('merchant_reference', filter.reference);
-  ask('amount_minor', amount_minor);
-  if (amount_minor !== undefined) ask('currency', filter.currency);
-  ask('merchant_id', merchant_id);
-  ask('mode', mode);
+  const { status, merchant_id, mode } = filter;
+  const asked = new Map<Column, Value>(columnsAsked(filter));
+  if (merchant_id !== undefined) asked.set('merchant_id', merchant_id);
+  if (mode !== undefined) asked.set('mode', mode);
   const others = (...driving: Column[]) =>
     [...asked].filter(([column]) => !driving.includes(column)).map((one) => unindexed(...one));
 

@@ -9,7 +9,7 @@ import { ACKNOWLEDGED } from '../journal/row-fault.ts';
 import { ENGLISH, phrase, type Say } from '../lib/phrases.ts';
 import type { Payment } from '../payments/payment.ts';
 import type { Reader } from '../store/database.ts';
-import { plainMoney, type WriteMoney } from './fact.ts';
+import { plainMoney, type WriteMoney } from './facts.ts';
 import { REJECT_REASONS, type RejectReason, type ReviewAct, reviewActs } from './review.ts';
 import { dayInWords, momentInWords } from './told.ts';
 
@@ -113,9 +113,6 @@ interface Telling {
   timeZone: string;
 }
 
-const takenBack = (telling: Telling, who: string, facts: Facts): string =>
-  telling.say`${who} took back that it was matched with ${lineIn(telling, facts)}.`;
-
 /** Ways to pay within a sentence; one of the configuration by its id. */
 const WAYS: Readonly<Record<string, string>> = {
   bank_transfer: phrase('bank transfer'),
@@ -124,66 +121,63 @@ const WAYS: Readonly<Record<string, string>> = {
 };
 const wayIn = (say: Say, { method }: Facts) => say.of(WAYS[String(method)] ?? String(method));
 
-/** What was done, with the actor's name `who`. */
+type Sentencer = (telling: Telling, who: string, facts: Facts) => string;
+
+const takenBack: Sentencer = (telling, who, facts) =>
+  telling.say`${who} took back that it was matched with ${lineIn(telling, facts)}.`;
+
+const sentBack: Sentencer = (telling, who, facts) =>
+  typeof facts.line === 'string'
+    ? takenBack(telling, who, facts)
+    : telling.say`${who} took back what was sent, as a mistake.`;
+
+/** What was done, with the actor's name `who`, by the entry's action. */
+const SENTENCES: Readonly<Record<string, Sentencer>> = {
+  'payment.created': ({ say }, who, { key }) => say`${who} created the payment with the key ${String(key)}.`,
+  'payment.requires_review': (telling, who, facts) =>
+    typeof facts.received_minor === 'number'
+      ? recorded(telling, who, facts)
+      : telling.say`${who} sent it for review, paid by ${wayIn(telling.say, facts)}.`,
+  'payment.money_received': recorded,
+  'payment.cancelled'(telling, who, facts) {
+    const { say } = telling;
+    if (typeof facts.line === 'string') return takenBack(telling, who, facts);
+    return facts.reason === 'expired' ? say`${who} ended it: it had expired.` : say`${who} cancelled it.`;
+  },
+  'payment.expiry_moved': ({ say }, who) => say`${who} let it expire now.`,
+  'payment.pending': sentBack,
+  'payment.announcement_withdrawn': sentBack,
+  'payment.announced': ({ say }, who) =>
+    say`${who} said that the transfer was sent, when the payment could not be sent for review.`,
+  'payment.link_requested': ({ say }, who) => say`${who} asked for a new link.`,
+  'payment.link_sent': ({ say }, who) => say`${who} had its link sent by mail.`,
+  'payment.approval_recorded': ({ say }, who) => say`${who} approved it as the first of two administrators.`,
+  'payment.approved': ({ say }, who, { approvals }) =>
+    Number(approvals) > 1 ? say`${who} confirmed the approval, so it is approved.` : say`${who} approved it.`,
+  'payment.rejected'({ say }, who, facts) {
+    if (typeof facts.reason !== 'string' || !Object.hasOwn(REJECT_REASONS, facts.reason))
+      return say`${who} rejected it.`;
+    const reason = say.of(REJECT_REASONS[facts.reason as RejectReason]);
+    return say`${who} rejected it: ${say.tag === 'en' ? reason.toLowerCase() : reason}.`;
+  },
+  'payment.claimed': claimed,
+  'payment.released': ({ say }, who) => say`${who} released it again.`,
+  'payment.line_matched': (telling, who, facts) =>
+    telling.say`${who} matched it with ${lineIn(telling, facts)}.`,
+  'payment.line_linked': (telling, who, facts) =>
+    telling.say`${who} linked its money with ${lineIn(telling, facts)}.`,
+  'payment.money_returned': (telling, who, facts) =>
+    telling.say`${who} recorded that money went back by ${lineIn(telling, facts)}.`,
+  'payment.line_taken_back': takenBack,
+  'payment.noted': ({ say }, who) => say`${who} added a note.`,
+  'payment.erased': ({ say }, who) => say`${who} erased its personal data.`,
+  [ACKNOWLEDGED]: ({ say }, who, { reason }) =>
+    say`${who} recorded that it was changed outside the service: ${String(reason)}.`,
+};
+
 function sentenceOf(telling: Telling, who: string, action: string, facts: Facts): string {
-  const { say } = telling;
-  switch (action) {
-    case 'payment.created':
-      return say`${who} created the payment with the key ${String(facts.key)}.`;
-    case 'payment.requires_review':
-      return typeof facts.received_minor === 'number'
-        ? recorded(telling, who, facts)
-        : say`${who} sent it for review, paid by ${wayIn(say, facts)}.`;
-    case 'payment.money_received':
-      return recorded(telling, who, facts);
-    case 'payment.cancelled':
-      if (typeof facts.line === 'string') return takenBack(telling, who, facts);
-      return facts.reason === 'expired' ? say`${who} ended it: it had expired.` : say`${who} cancelled it.`;
-    case 'payment.expiry_moved':
-      return say`${who} let it expire now.`;
-    case 'payment.pending':
-    case 'payment.announcement_withdrawn':
-      if (typeof facts.line === 'string') return takenBack(telling, who, facts);
-      return say`${who} took back what was sent, as a mistake.`;
-    case 'payment.announced':
-      return say`${who} said that the transfer was sent, when the payment could not be sent for review.`;
-    case 'payment.link_requested':
-      return say`${who} asked for a new link.`;
-    case 'payment.link_sent':
-      return say`${who} had its link sent by mail.`;
-    case 'payment.approval_recorded':
-      return say`${who} approved it as the first of two administrators.`;
-    case 'payment.approved':
-      return Number(facts.approvals) > 1
-        ? say`${who} confirmed the approval, so it is approved.`
-        : say`${who} approved it.`;
-    case 'payment.rejected': {
-      if (typeof facts.reason !== 'string' || !Object.hasOwn(REJECT_REASONS, facts.reason))
-        return say`${who} rejected it.`;
-      const reason = say.of(REJECT_REASONS[facts.reason as RejectReason]);
-      return say`${who} rejected it: ${say.tag === 'en' ? reason.toLowerCase() : reason}.`;
-    }
-    case 'payment.claimed':
-      return claimed(telling, who, facts);
-    case 'payment.released':
-      return say`${who} released it again.`;
-    case 'payment.line_matched':
-      return say`${who} matched it with ${lineIn(telling, facts)}.`;
-    case 'payment.line_linked':
-      return say`${who} linked its money with ${lineIn(telling, facts)}.`;
-    case 'payment.money_returned':
-      return say`${who} recorded that money went back by ${lineIn(telling, facts)}.`;
-    case 'payment.line_taken_back':
-      return takenBack(telling, who, facts);
-    case 'payment.noted':
-      return say`${who} added a note.`;
-    case 'payment.erased':
-      return say`${who} erased its personal data.`;
-    case ACKNOWLEDGED:
-      return say`${who} recorded that it was changed outside the service: ${String(facts.reason)}.`;
-    default:
-      return say`${who} did ${action}.`; // of a newer program, or a test
-  }
+  const sentence = SENTENCES[action];
+  return sentence ? sentence(telling, who, facts) : telling.say`${who} did ${action}.`; // of a newer program, or a test
 }
 
 function claimed({ say, names, timeZone }: Telling, who: string, facts: Facts): string {
@@ -210,17 +204,11 @@ function recorded({ say, money }: Telling, who: string, facts: Facts): string {
     : say`${who} recorded that ${amount} arrived on ${day}.`;
 }
 
-function written(
-  act: ReviewAct | undefined,
-): Pick<TimelineItem, 'note' | 'bank_reference' | 'message' | 'reason'> {
-  if (!act) return {};
-  const { note, bank_reference, message, reason } = act;
-  return {
-    ...(note !== undefined && { note }),
-    ...(bank_reference !== undefined && { bank_reference }),
-    ...(message !== undefined && { message }),
-    ...(reason !== undefined && { reason }),
-  };
+type Written = Pick<TimelineItem, 'note' | 'bank_reference' | 'message' | 'reason'>;
+
+function written({ note, bank_reference, message, reason }: Partial<ReviewAct> = {}): Written {
+  const said = Object.entries({ note, bank_reference, message, reason });
+  return Object.fromEntries(said.filter(([, text]) => text !== undefined));
 }
 
 /** The first checkpoint for the seal `seal` or a later one; none where that is of another history, which was there before. */

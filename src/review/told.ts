@@ -1,11 +1,11 @@
-// Sentences about who did what to a payment and when, for a reviewer who comes second.
+// Who did what to a payment and when: the administrators by name, and sentences for a reviewer who comes second.
 
-import { namesOf } from '../administrators/queries.ts';
+import { barredAmong, namesOf } from '../administrators/queries.ts';
 import { momentsIn } from '../lib/moments.ts';
 import { ENGLISH, type Say, type Sentence } from '../lib/phrases.ts';
 import { CLAIM_MS, type Claim, type Payment } from '../payments/payment.ts';
 import type { Reader } from '../store/database.ts';
-import { decisionOf, type ReviewAct, reviewActs } from './review.ts';
+import { decisionOf, type ReviewAct, reviewActs, reviewersOf } from './review.ts';
 
 /** `20 Nov 2026, 14:02 GMT+1`. Takes milliseconds since 1970. English if `say` is undefined. */
 export const momentInWords = (ms: number, timeZone: string, say?: Say): string =>
@@ -28,6 +28,22 @@ export function daysInWords(
 
 /** English is written as the command line and the API write it. */
 const tagOf = (say: Say | undefined) => (say?.tag === 'en' ? undefined : say?.tag);
+
+/** The administrators in the story of some payments: their names by id, and which of them may not decide any more. */
+export interface People {
+  names: ReadonlyMap<string, string>;
+  barred: ReadonlySet<string>;
+}
+
+/** Those who did something with some payments, or claim them. Throws `DatabaseError`. */
+export async function peopleOf(database: Reader, payments: readonly Payment[]): Promise<People> {
+  const reviewers = reviewersOf(payments);
+  const claims = payments.flatMap(({ claimed_by }) => claimed_by ?? []);
+  return {
+    names: await namesOf(database, [...reviewers, ...claims]),
+    barred: await barredAmong(database, reviewers),
+  };
+}
 
 /** What an administrator is called; by their id if the name was erased. */
 async function nameOf(database: Reader, administrator: string): Promise<Sentence> {

@@ -7,10 +7,15 @@ import { parseAmount } from '../lib/money.ts';
 import { lastDays } from '../lib/time.ts';
 import { expireDuePayment } from '../payments/expire.ts';
 import { asOf, PAYMENTS, type Payment } from '../payments/payment.ts';
-import { changePayment, findPaymentOf, movePayment, type Tenant } from '../payments/queries.ts';
-import { recordPayment, refuseChangedOutside } from '../payments/record.ts';
+import { changePayment, findPayment, movePayment, type Written } from '../payments/queries.ts';
 import { requestLink, type Submission, submitted } from '../payments/submit.ts';
-import { paymentNotFound, transition, wrongStatus } from '../payments/transition.ts';
+import {
+  paymentNotFound,
+  recordPayment,
+  refuseChangedOutside,
+  transition,
+  wrongStatus,
+} from '../payments/transition.ts';
 import { toldReason, UNCLAIMED } from './decide.ts';
 import type { Rejection } from './review.ts';
 
@@ -52,73 +57,52 @@ export interface TryOut {
  * one that does not exist, `invalid_status` where the move does not start from its status, `conflict` where it was changed outside
  * the service, and `validation_failed` for an amount that its currency does not have.
  */
-export function tryOut(
-  transaction: Transaction,
-  trial: Trial,
-  { id, merchant_id, requestId, facts = {}, rejection = { reason: 'other', message: null }, amount }: TryOut,
-): Promise<Payment> {
-  const of = { merchant_id, mode: 'test' } as const;
-  const act: Act = { actor: TEST, request_id: requestId };
+export async function tryOut(transaction: Transaction, trial: Trial, asked: TryOut): Promise<Payment> {
+  const { id, merchant_id, facts = {}, rejection = { reason: 'other', message: null } } = asked;
+  const tenant = { merchant_id, mode: 'test' } as const;
+  const act: Act = { actor: TEST, request_id: asked.requestId };
   const decided = { decided_at: transaction.now, ...UNCLAIMED };
-  switch (trial) {
-    case 'submit': {
-      const { method } = SUBMISSION;
-      const written = submitted(transaction, SUBMISSION);
-      return transition(transaction, of, id, 'submit', act, written, { method, ...facts });
-    }
-    case 'approve':
-      return transition(transaction, of, id, 'approve', act, decided, facts);
-    case 'reject': {
-      const { reason, message } = rejection;
-      const written = { ...decided, status_reason: toldReason(reason), review_message: message };
-      return transition(transaction, of, id, 'reject', act, written, { reason, ...facts });
-    }
-    case 'expire':
-      return expireNow(transaction, of, id, act, facts);
-    case 'record':
-      return recordMoneyToday(transaction, of, id, act, facts, amount);
-    case 'request_link':
-      return requestLinkOf(transaction, of, id, act, facts);
+  const move = (to: 'submit' | 'approve' | 'reject', written: Written, told: Facts = {}) =>
+    transition(transaction, tenant, id, to, act, written, { ...told, ...facts });
+  if (trial === 'submit')
+    return move('submit', submitted(transaction, SUBMISSION), { method: SUBMISSION.method });
+  if (trial === 'approve') return move('approve', decided);
+  if (trial === 'reject') {
+    const { reason, message } = rejection;
+    const written = { ...decided, status_reason: toldReason(reason), review_message: message };
+    return move('reject', written, { reason });
   }
+  if (trial !== 'expire') await expireDuePayment(transaction, id);
+  const seen = await lockRow(transaction, PAYMENTS, id);
+  if (seen?.merchant_id !== merchant_id || seen.mode !== 'test') throw paymentNotFound();
+  if (trial === 'request_link') return requestLink(transaction, id, asked.requestId, TEST, facts);
+  await refuseChangedOutside(transaction, seen);
+  return trial === 'expire'
+    ? expireNow(transaction, seen, act, facts)
+    : recordMoneyToday(transaction, seen, act, facts, asked.amount);
 }
 
 /** Ends the payment's time now, and lets the clock cancel it: so an expired payment is what it always is. */
-async function expireNow(
-  transaction: Transaction,
-  tenant: Tenant,
-  id: string,
-  act: Act,
-  facts: Facts,
-): Promise<Payment> {
+async function expireNow(transaction: Transaction, seen: Payment, act: Act, facts: Facts): Promise<Payment> {
   const { now } = transaction;
-  const seen = await lockRow(transaction, PAYMENTS, id);
-  if (seen?.merchant_id !== tenant.merchant_id || seen.mode !== tenant.mode) throw paymentNotFound();
-  await refuseChangedOutside(transaction, seen);
-  const pending = { is: tenant, status: ['pending'], expiry: 'ahead' } as const;
-  const ended = await changePayment(transaction, id, pending, { expires_at: now, updated_at: now });
-  if (!ended) throw wrongStatus(asOf((await findPaymentOf(transaction, tenant, id))!, now).status, 'expire');
-  await recordPayment(transaction, act, 'payment.expiry_moved', seen, ended, {
-    from: seen.expires_at,
-    to: now,
-    ...facts,
-  });
+  const { id } = seen;
+  const guard = { status: ['pending'], expiry: 'ahead' } as const;
+  const ended = await changePayment(transaction, id, guard, { expires_at: now, updated_at: now });
+  if (!ended) throw wrongStatus(asOf(seen, now).status, 'expire');
+  const moved = { from: seen.expires_at, to: now, ...facts };
+  await recordPayment(transaction, act, 'payment.expiry_moved', seen, ended, moved);
   await expireDuePayment(transaction, id);
-  return (await findPaymentOf(transaction, tenant, id))!;
+  return (await findPayment(transaction, id))!;
 }
 
 /** Records that `amount`, or all that was asked for, arrived today, as an administrator would. */
 async function recordMoneyToday(
   transaction: Transaction,
-  tenant: Tenant,
-  id: string,
+  seen: Payment,
   act: Act,
   facts: Facts,
   amount?: number,
 ): Promise<Payment> {
-  await expireDuePayment(transaction, id);
-  const seen = await lockRow(transaction, PAYMENTS, id);
-  if (seen?.merchant_id !== tenant.merchant_id || seen.mode !== tenant.mode) throw paymentNotFound();
-  await refuseChangedOutside(transaction, seen);
   const { now } = transaction;
   const { amount_minor, currency } = seen;
   const received = amount === undefined ? { minor: amount_minor } : parseAmount(amount, currency);
@@ -126,7 +110,7 @@ async function recordMoneyToday(
   const received_minor = received.minor;
   const status_reason = seen.status === 'cancelled' ? ('payment_received' as const) : null;
   const written = { status_reason, submitted_at: now, received_minor } as const;
-  const moved = await movePayment(transaction, 'record', id, { is: tenant }, written);
+  const moved = await movePayment(transaction, 'record', seen.id, {}, written);
   if (!moved) throw wrongStatus(seen.status, 'record');
   await recordPayment(transaction, act, 'payment.requires_review', seen, moved, {
     from: seen.status,
@@ -138,16 +122,4 @@ async function recordMoneyToday(
     ...facts,
   });
   return moved;
-}
-
-/** Asks for a new link to an expired payment, as its customer would. */
-async function requestLinkOf(
-  transaction: Transaction,
-  tenant: Tenant,
-  id: string,
-  act: Act,
-  facts: Facts,
-): Promise<Payment> {
-  if (!(await findPaymentOf(transaction, tenant, id))) throw paymentNotFound();
-  return requestLink(transaction, id, act.request_id ?? '', TEST, facts);
 }

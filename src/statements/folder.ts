@@ -10,7 +10,7 @@ import { randomId } from '../lib/ids.ts';
 import type { Logger } from '../lib/log.ts';
 import { inSequence } from '../lib/rounds.ts';
 import { type Clock, formatTimestamp, MINUTE_MS, SECOND_MS } from '../lib/time.ts';
-import type { MethodSettings } from '../payments/methods/method.ts';
+import type { MethodSettings } from '../payments/methods/settings.ts';
 import { type Database, DatabaseError } from '../store/database.ts';
 import { checkFile, doubtsOf, faultLine, importFile } from './import-file.ts';
 import { readBeside } from './read-beside.ts';

@@ -18,7 +18,7 @@ import type { Transaction } from '../journal/transaction.ts';
 import { counted } from '../lib/counted.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { monotonicMs, SECOND_MS } from '../lib/time.ts';
-import type { MethodSettings } from '../payments/methods/method.ts';
+import type { MethodSettings } from '../payments/methods/settings.ts';
 import { DatabaseError } from '../store/database.ts';
 import {
   type Imported,

@@ -3,7 +3,7 @@
 import { hasThousandths } from '#bank-statements';
 import type { Say } from '../lib/phrases.ts';
 import { dayBefore } from '../lib/time.ts';
-import type { WriteMoney } from '../review/fact.ts';
+import type { WriteMoney } from '../review/facts.ts';
 import { dayInWords } from '../review/told.ts';
 import type { Reader } from '../store/database.ts';
 import {

@@ -6,7 +6,7 @@ import { type Act, newSalt } from '../journal/audit-entry.ts';
 import { changeRow, recordNewRow } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { timeOrderedId } from '../lib/ids.ts';
-import type { MethodSettings } from '../payments/methods/method.ts';
+import type { MethodSettings } from '../payments/methods/settings.ts';
 import { accountsAgree } from '../payments/methods/transfer/payer-account.ts';
 import type { Reader } from '../store/database.ts';
 import { LAYOUT_ID_PREFIX, LAYOUTS } from './kept.ts';

@@ -5,7 +5,7 @@ import { type DefaultTreeAdapterMap, parse } from 'parse5';
 import { newSecret } from '../../src/lib/secrets.ts';
 import { businessNameFault } from '../../src/merchants/registration.ts';
 import { type FieldFault, type FieldUse, readField } from '../../src/payments/methods/fields.ts';
-import type { Method } from '../../src/payments/methods/method.ts';
+import type { Method } from '../../src/payments/methods/offer.ts';
 import { pageHeaders } from '../../src/web/markup/page.ts';
 import { loaded, startChromium } from '../support/chromium.ts';
 import { FROM_OUR_PAGE } from '../support/customer.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { KNOWN, MONEY, moneyKnown, moneySentences, WAYS } from '../../src/checkout/money.ts';
-import { isLongAmount, type PaymentSubject, type ShownStatus } from '../../src/checkout/parts.ts';
+import type { PaymentSubject, ShownStatus } from '../../src/checkout/parts.ts';
 import { stateOf } from '../../src/checkout/state-page.ts';
 import type { KeyRing } from '../../src/journal/keys/key-ring.ts';
 import { PAYMENTS, type Payment } from '../../src/payments/payment.ts';
@@ -65,7 +65,6 @@ function sentenceOf(one: Payment, tag: string): string {
     profile: { website: null, support: null } as PaymentSubject['profile'],
     words,
     amount,
-    isLong: isLongAmount(amount),
     ring: {} as KeyRing,
     now: 0,
     triesOut: false,

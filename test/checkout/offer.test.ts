@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { dueOf } from '../../src/checkout/due.ts';
+import { dueOf } from '../../src/checkout/money.ts';
 import { ConfigurationError, parseConfiguration } from '../../src/operate/config.ts';
 import { Offer } from '../../src/payments/methods/offer.ts';
 import type { Payment } from '../../src/payments/payment.ts';

@@ -1,7 +1,7 @@
 // Every page of checkout, in every state and by every method: the one list that all checks of pages walk.
 import { lockRow } from '../../src/journal/record-row.ts';
 import { PAYMENTS, type Payment } from '../../src/payments/payment.ts';
-import { recordPayment } from '../../src/payments/record.ts';
+import { recordPayment } from '../../src/payments/transition.ts';
 import { approve, reject } from '../../src/review/decide.ts';
 import { recordMoney } from '../../src/review/record-money.ts';
 import type { RejectReason } from '../../src/review/review.ts';

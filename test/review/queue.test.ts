@@ -15,14 +15,8 @@ import { claim } from '../../src/review/act.ts';
 import { factsOf } from '../../src/review/facts.ts';
 import { ReviewFigures } from '../../src/review/figures.ts';
 import { findByTransferReference } from '../../src/review/meaning.ts';
-import {
-  countQueue,
-  listQueue,
-  nextInQueue,
-  queuePlace,
-  type SearchFilter,
-  searchPayments,
-} from '../../src/review/queries.ts';
+import { countQueue, listQueue, nextInQueue, queuePlace } from '../../src/review/queue-queries.ts';
+import { type SearchFilter, searchPayments } from '../../src/review/search-queries.ts';
 import type { Database } from '../../src/store/database.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { openDatabase } from '../../src/store/open.ts';

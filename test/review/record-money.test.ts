@@ -7,9 +7,10 @@ import { findPayment } from '../../src/payments/queries.ts';
 import { cancelByCustomer, requestLink, submitPayment } from '../../src/payments/submit.ts';
 import { transition } from '../../src/payments/transition.ts';
 import { approve, reject } from '../../src/review/decide.ts';
-import { linksAskedFor, listQueue } from '../../src/review/queries.ts';
+import { linksAskedFor } from '../../src/review/queries.ts';
+import { listQueue } from '../../src/review/queue-queries.ts';
 import { recordMoney } from '../../src/review/record-money.ts';
-import { receiptsOf } from '../../src/review/review.ts';
+import { arrivalsOf } from '../../src/review/review.ts';
 import { timelineOf } from '../../src/review/timeline.ts';
 import { erase, submit } from '../campaigns/history.ts';
 import { type Harness, sharedHarness } from '../support/harness.ts';
@@ -53,19 +54,22 @@ for (const engine of ENGINES) {
       assert.equal(recorded.status, 'requires_review');
       assert.equal(recorded.status_reason, null);
       assert.equal(recorded.submitted_at, recorded.updated_at);
-      assert.deepEqual(receiptsOf(recorded), [
-        {
-          act: 'record',
-          by: ANA.id,
-          at: recorded.updated_at,
-          entry_version: 2,
-          amount_minor: 40_00,
-          currency: 'USD',
-          received_on: '2026-11-20',
-          bank_reference: 'B-7',
-          note: 'Ten are missing.',
-        },
-      ]);
+      assert.deepEqual(
+        arrivalsOf(recorded).filter(({ act }) => act === 'record'),
+        [
+          {
+            act: 'record',
+            by: ANA.id,
+            at: recorded.updated_at,
+            entry_version: 2,
+            amount_minor: 40_00,
+            currency: 'USD',
+            received_on: '2026-11-20',
+            bank_reference: 'B-7',
+            note: 'Ten are missing.',
+          },
+        ],
+      );
       assert.deepEqual((await entries(id)).at(-1), {
         actor: ANA.actor,
         action: 'payment.requires_review',
@@ -231,7 +235,10 @@ for (const engine of ENGINES) {
       service.clock.advance(300_001);
       // Nothing is awaited between the two, so that the sweeper comes after.
       await assert.rejects(record(id), { code: 'conflict', message: /changed outside the service/ });
-      assert.deepEqual(receiptsOf(await rowOf(id)), []);
+      assert.deepEqual(
+        arrivalsOf(await rowOf(id)).filter(({ act }) => act === 'record'),
+        [],
+      );
     });
   });
 }

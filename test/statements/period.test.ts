@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { readStatements } from '#bank-statements';
 import { ENGLISH } from '../../src/lib/phrases.ts';
-import { plainMoney } from '../../src/review/fact.ts';
+import { plainMoney } from '../../src/review/facts.ts';
 import { checkFile, importFile } from '../../src/statements/import-file.ts';
 import { readPasted } from '../../src/statements/pasted.ts';
 import { balanceSentence, type Period, periodOf } from '../../src/statements/period.ts';

@@ -1,7 +1,7 @@
 // The letters to a payment's customer: what each says, in the same words as the payment's page, from what is known when it leaves.
-import { dueOf } from '../../checkout/due.ts';
+
 import { transferLines } from '../../checkout/instructions.ts';
-import { moneyKnown, moneySentences } from '../../checkout/money.ts';
+import { dueOf, moneyKnown, moneySentences } from '../../checkout/money.ts';
 import { lastDay, nameOfMethod, shownStatus } from '../../checkout/parts.ts';
 import { type IssuedReceipt, payersUrl, receiptRows } from '../../checkout/receipt.ts';
 import { stateOf } from '../../checkout/state-page.ts';

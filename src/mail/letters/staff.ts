@@ -4,7 +4,7 @@ import { type Html, html } from '../../lib/html.ts';
 import { phrase, type Say } from '../../lib/phrases.ts';
 import { MODE_NAMES } from '../../merchants/pages/merchant-keys.ts';
 import type { Payment } from '../../payments/payment.ts';
-import type { QueueCount } from '../../review/queries.ts';
+import type { QueueCount } from '../../review/queue-queries.ts';
 import { LANGUAGES } from '../../web/markup/languages.ts';
 import type { Endpoint } from '../../webhooks/endpoint.ts';
 import type { Alert } from '../timed.ts';

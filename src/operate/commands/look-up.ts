@@ -14,7 +14,7 @@ import { jsonOr } from '../../lib/text.ts';
 import { formatTimestamp, systemClock } from '../../lib/time.ts';
 import { asOf, isPaymentId, PAYMENT_ID_PREFIX, type Payment, receivedMinor } from '../../payments/payment.ts';
 import { findPayment } from '../../payments/queries.ts';
-import { isPaymentAsRecorded } from '../../payments/record.ts';
+import { isPaymentAsRecorded } from '../../payments/transition.ts';
 import { wholePayment } from '../../review/admin/present.ts';
 import { searchPayments } from '../../review/search-queries.ts';
 import { type TimelineItem, timelineOf } from '../../review/timeline.ts';

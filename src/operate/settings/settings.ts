@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { isCurrency, parseAmount } from '../../lib/money.ts';
 import { METHOD_GROUPS, methodsSchema } from '../../payments/methods/settings.ts';
-import { termsSettings } from '../../payments/settings.ts';
+import { termsSettings } from '../../payments/pay-by.ts';
 import { hostsFault } from '../../store/connection-string.ts';
 import { keySchema, merchantLimitsSchema, merchantSchema, merchantWebhookSchema } from './merchants.ts';
 import {

@@ -106,17 +106,8 @@ export const eventSchema = z
   .meta({ id: 'Event' });
 
 /** The JSON text of an `eventSchema` object. */
-export function presentEvent({
-  id,
-  type,
-  at,
-  payment,
-  version,
-  status,
-  status_reason,
-  received_minor,
-  money,
-}: PaymentEvent): string {
+export function presentEvent(event: PaymentEvent): string {
+  const { id, type, at, payment, version, status, status_reason, received_minor, money } = event;
   const then = { amount_minor: payment.amount_minor, status, received_minor };
   const received = money
     ? `{"amount":"${formatAmount(money.minor)}","received_on":${quoted(money.day)}}`

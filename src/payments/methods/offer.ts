@@ -1,8 +1,39 @@
-// Which ways to pay a payment's customer is offered: those configured that fit it, narrowed to its merchant's.
+// A way to pay, as checkout sees it, and which ones a payment's customer is offered: those that fit it, narrowed to its merchant's.
 
-import type { FieldUse } from './fields.ts';
-import type { Instructions, Method, MethodSettings, MethodType, Payable } from './method.ts';
-import { transferReference } from './transfer/quick-pay.ts';
+import type { Payment } from '../payment.ts';
+import type { FieldName, FieldUse } from './fields.ts';
+import type { MethodSettings } from './settings.ts';
+import type { Account } from './transfer/payload-text.ts';
+import { type Transferable, transferReference } from './transfer/quick-pay.ts';
+
+export type MethodType = 'bank_transfer' | 'manual' | 'details' | 'test_card';
+
+/** What a method needs to know of a payment. */
+type Payable = Transferable & Pick<Payment, 'mode'>;
+
+/**
+ * What the customer is told to do. It is stored with the submission, so that the customer goes on seeing the account they were shown,
+ * whatever the configuration says by then.
+ */
+export type Instructions =
+  | { kind: 'transfer'; account: Account; reference: string }
+  | { kind: 'text'; text: string };
+
+/** One way to pay. A further one is a further module that makes such a value; checkout asks and shows what it says here. */
+export interface Method {
+  /** Names it in addresses, in the configuration and in the history. */
+  id: string;
+  type: MethodType;
+  /** What the configuration calls it; undefined where checkout's own words for its type serve. */
+  name: string | null;
+  /** What the customer is asked, in this order. */
+  fields: readonly FieldUse[];
+  fits(payment: Payable): boolean;
+  instructions(payment: Payable): Instructions | null;
+}
+
+const must = (name: FieldName): FieldUse => ({ name, required: true });
+const may = (name: FieldName): FieldUse => ({ name, required: false });
 
 const MAKERS: Record<MethodType, (settings: MethodSettings) => Method> = {
   bank_transfer: bankTransfer,
@@ -69,11 +100,7 @@ function manual({ id, name, instructions, currencies }: MethodSettings): Method 
     id,
     type: 'manual',
     name,
-    fields: [
-      { name: 'payer-name', required: true },
-      { name: 'payer-email', required: true },
-      { name: 'customer-reference', required: false },
-    ],
+    fields: [must('payer-name'), must('payer-email'), may('customer-reference')],
     fits: ({ currency }) => currencies === null || currencies.includes(currency),
     instructions: () => ({ kind: 'text', text: instructions! }),
   };
@@ -84,11 +111,7 @@ function testCard({ id, name }: MethodSettings): Method {
     id,
     type: 'test_card',
     name,
-    fields: [
-      { name: 'card-number', required: true },
-      { name: 'card-expiry', required: true },
-      { name: 'payer-email', required: true },
-    ],
+    fields: [must('card-number'), must('card-expiry'), must('payer-email')],
     fits: ({ mode }) => mode === 'test',
     instructions: () => null,
   };
@@ -99,12 +122,7 @@ function details({ id, name }: { id: string; name: string | null }): Method {
     id,
     type: 'details',
     name,
-    fields: [
-      { name: 'payer-name', required: true },
-      { name: 'payer-email', required: true },
-      { name: 'payer-phone', required: false },
-      { name: 'note', required: false },
-    ],
+    fields: [must('payer-name'), must('payer-email'), may('payer-phone'), may('note')],
     fits: () => true,
     instructions: () => null,
   };
@@ -112,9 +130,9 @@ function details({ id, name }: { id: string; name: string | null }): Method {
 
 /** What a customer is asked who says that they sent a transfer. */
 export const TRANSFER_FIELDS: readonly FieldUse[] = [
-  { name: 'payer-email', required: true },
-  { name: 'transfer-name', required: false },
-  { name: 'transfer-iban', required: false },
+  must('payer-email'),
+  may('transfer-name'),
+  may('transfer-iban'),
 ];
 
 function bankTransfer({ id, name, accounts }: MethodSettings): Method {

@@ -3,8 +3,12 @@ import { electronicFormatIBAN } from 'ibantools';
 import { z } from 'zod';
 import { isCurrency } from '../../lib/money.ts';
 import { textFault } from '../../lib/text.ts';
-import type { MethodSettings } from './method.ts';
-import { type Account, accountFault } from './transfer/quick-pay.ts';
+import type { Account } from './transfer/payload-text.ts';
+import { accountFault } from './transfer/quick-pay.ts';
+
+/** Says what is wrong with a member of a group. */
+const refuse = (context: z.core.$RefinementCtx, path: PropertyKey[], message: string) =>
+  context.addIssue({ code: 'custom', path, message });
 
 const text = (maximum: number, multiline = false) =>
   z
@@ -77,12 +81,11 @@ const accountSchema = z
     address: addressSchema.optional().describe('Address of the account holder, for the Swiss QR-bill.'),
   })
   .superRefine((account, context) => {
-    const fault = accountFault(account as Account);
-    if (fault) context.addIssue({ code: 'custom', path: [fault.field], message: fault.problem });
+    const fault = accountFault(account);
+    if (fault) refuse(context, [fault.field], fault.problem);
     if (!account.iban && !account.upi_id && !account.pix_key && account.rows.length === 0)
       context.addIssue('must have an iban, a upi_id, a pix_key or rows');
-    if (account.pix_key && !account.city)
-      context.addIssue({ code: 'custom', path: ['city'], message: 'is missing: a PIX code needs it' });
+    if (account.pix_key && !account.city) refuse(context, ['city'], 'is missing: a PIX code needs it');
   });
 
 const methodSchema = z
@@ -122,49 +125,46 @@ const methodSchema = z
     const { type } = method;
     const wants = (field: keyof typeof method, only: typeof type, required: boolean) => {
       const set = method[field] !== undefined;
-      if (set && type !== only)
-        context.addIssue({ code: 'custom', path: [field], message: `is a setting of ${only} alone` });
-      if (!set && type === only && required)
-        context.addIssue({ code: 'custom', path: [field], message: `is missing: ${only} needs it` });
+      if (set && type !== only) refuse(context, [field], `is a setting of ${only} alone`);
+      if (!set && type === only && required) refuse(context, [field], `is missing: ${only} needs it`);
     };
     if (method.id === 'details' && type !== 'details')
-      context.addIssue({ code: 'custom', path: ['id'], message: 'is the name of the method details' });
+      refuse(context, ['id'], 'is the name of the method details');
     if (type === 'manual' && method.name === undefined)
-      context.addIssue({ code: 'custom', path: ['name'], message: 'is missing: manual needs it' });
+      refuse(context, ['name'], 'is missing: manual needs it');
     wants('instructions', 'manual', true);
     wants('currencies', 'manual', false);
     wants('accounts', 'bank_transfer', true);
     const seen = new Set<string>();
     for (const [index, account] of (method.accounts ?? []).entries()) {
       if (seen.has(account.currency))
-        context.addIssue({
-          code: 'custom',
-          path: ['accounts', index, 'currency'],
-          message: `has an account already: one for each currency`,
-        });
+        refuse(context, ['accounts', index, 'currency'], 'has an account already: one for each currency');
       seen.add(account.currency);
     }
   });
 
 export const methodsSchema = z
   .array(methodSchema)
-  .transform((methods): MethodSettings[] =>
+  .transform((methods) =>
     methods.map((one) => ({
       id: one.id ?? one.type,
       type: one.type,
       name: one.name ?? null,
       instructions: one.instructions ?? null,
       currencies: one.currencies ?? null,
-      accounts: (one.accounts ?? []).map((account) => plain(account as Account)),
+      accounts: (one.accounts ?? []).map((account) => plain(account)),
     })),
   )
   .superRefine((methods, context) => {
     const ids = new Set<string>();
     for (const [index, { id }] of methods.entries()) {
-      if (ids.has(id)) context.addIssue({ code: 'custom', path: [index, 'id'], message: 'is used twice' });
+      if (ids.has(id)) refuse(context, [index, 'id'], 'is used twice');
       ids.add(id);
     }
   });
+
+/** A method as the configuration has it, checked. */
+export type MethodSettings = z.output<typeof methodsSchema>[number];
 
 /** An account with its IBAN and BIC as machines write them. */
 function plain(account: Account): Account {

@@ -1,14 +1,14 @@
 // A payment as administrators see it, and the schemas that promise so.
 import { z } from 'zod';
 import type { AdminParts } from '../../administrators/admin/authenticate.ts';
-import { barredAmong, namesOf } from '../../administrators/queries.ts';
 import { formatAmount } from '../../lib/money.ts';
 import { formatTimestamp } from '../../lib/time.ts';
 import { claimOf, type Payment } from '../../payments/payment.ts';
 import { paymentSchema, presentPayment } from '../../payments/present.ts';
 import type { Reader } from '../../store/database.ts';
-import { awaitsSecond, REJECT_REASONS, type ReviewAct, reviewActs, reviewersOf } from '../review.ts';
+import { awaitsSecond, REJECT_REASONS, type ReviewAct, reviewActs } from '../review.ts';
 import { type TimelineItem, timelineOf } from '../timeline.ts';
+import { type People, peopleOf } from '../told.ts';
 
 const moment = z.string().describe('ISO 8601 with a numeric UTC offset.');
 const text = z.string().nullable();
@@ -91,12 +91,7 @@ z.globalRegistry.add(wholePaymentSchema, { id: 'WholePayment' });
 export const WHOLE = ['WholePaymentAnswer', z.strictObject({ data: wholePaymentSchema })] as const;
 
 type Presenting = Pick<AdminParts, 'checkoutBaseUrl' | 'checkpoints' | 'timeZone'> & { database: Reader };
-type Names = ReadonlyMap<string, string>;
-/** The people and merchants of the payments that are presented. */
-interface People {
-  names: Names;
-  barred: ReadonlySet<string>;
-}
+type Names = People['names'];
 
 const personOf = (id: string, names: Names) => ({ id, name: names.get(id) ?? null });
 
@@ -120,26 +115,13 @@ function presentReviewed(
   });
 }
 
-async function peopleOf(
-  payments: readonly Payment[],
-  database: Presenting['database'],
-  now: number,
-): Promise<People> {
-  const reviewers = reviewersOf(payments);
-  const claims = payments.flatMap((payment) => claimOf(payment, now)?.by ?? []);
-  return {
-    names: await namesOf(database, [...reviewers, ...claims]),
-    barred: await barredAmong(database, reviewers),
-  };
-}
-
 /** Payments as JSON texts of `reviewedPaymentSchema` objects, as they are at `now` (milliseconds since 1970). Throws `DatabaseError`. */
 export async function presentList(
   payments: readonly Payment[],
   { database, checkoutBaseUrl }: Presenting,
   now: number,
 ): Promise<string[]> {
-  const people = await peopleOf(payments, database, now);
+  const people = await peopleOf(database, payments);
   return payments.map((payment) => presentReviewed(payment, checkoutBaseUrl, people, now));
 }
 
@@ -154,7 +136,7 @@ export async function wholePayment(
   { database, checkoutBaseUrl, checkpoints, timeZone }: Presenting,
   now: number,
 ): Promise<string> {
-  const people = await peopleOf([payment], database, now);
+  const people = await peopleOf(database, [payment]);
   const timeline = await timelineOf(database, payment, checkpoints, timeZone);
   const whole = withFields(presentReviewed(payment, checkoutBaseUrl, people, now), {
     review: reviewActs(payment).map((act) => presentAct(act, people.names)),
@@ -164,38 +146,21 @@ export async function wholePayment(
   return `${whole.slice(0, -1)},"submission":${payment.submission}}`;
 }
 
-function presentAct({ act, by, at, entry_version, ...written }: ReviewAct, names: Names): object {
-  const { note = null, bank_reference = null, reason = null, message = null } = written;
-  const { amount_minor, currency = null, received_on = null, line = null } = written;
-  return {
-    act,
-    by: personOf(by, names),
-    at: formatTimestamp(at),
-    entry_version,
-    note,
-    bank_reference,
-    amount: amount_minor === undefined ? null : formatAmount(amount_minor),
-    currency,
-    received_on,
-    line,
-    reason,
-    message,
-  };
-}
+/** The members of an object that a schema names, null where it has none. */
+const membersOf = (schema: z.ZodObject, object: object): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.keys(schema.shape).map((name) => [name, (object as Record<string, unknown>)[name] ?? null]),
+  );
+
+const presentAct = (act: ReviewAct, names: Names): object => ({
+  ...membersOf(actSchema, act),
+  by: personOf(act.by, names),
+  at: formatTimestamp(act.at),
+  amount: act.amount_minor === undefined ? null : formatAmount(act.amount_minor),
+});
 
 /** What was written stands among the acts: here is what the history holds. */
-function presentItem(item: TimelineItem): object {
-  const { number, at, actor, actor_name, action, sentence, request_id, facts, seal, checkpoint } = item;
-  return {
-    number,
-    at: formatTimestamp(at),
-    actor,
-    actor_name,
-    action,
-    sentence,
-    request_id,
-    facts,
-    seal,
-    checkpoint,
-  };
-}
+const presentItem = (item: TimelineItem): object => ({
+  ...membersOf(timelineItemSchema, item),
+  at: formatTimestamp(item.at),
+});

@@ -6,7 +6,7 @@ import type { Say } from '../../lib/phrases.ts';
 import type { Directory } from '../../merchants/directory.ts';
 import type { Offer } from '../../payments/methods/offer.ts';
 import type { Reader } from '../../store/database.ts';
-import type { FactSource, SeenLine } from '../fact.ts';
+import type { FactSource, SeenLine } from '../facts.ts';
 import type { ReviewFigures } from '../figures.ts';
 
 /** A letter in the story of a payment. */

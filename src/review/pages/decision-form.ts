@@ -48,10 +48,15 @@ export function rejectionFields(context: ReviewContext, filled: Filled, faults: 
   })}${noteField(context, filled, faults)}`;
 }
 
-export function noteField({ say }: ReviewContext, filled: Filled, faults: Faults): Html {
+export function noteField(
+  { say }: ReviewContext,
+  filled: Filled,
+  faults: Faults,
+  label = say`Note (optional)`,
+): Html {
   return field({
     name: 'note',
-    label: say`Note (optional)`,
+    label,
     hint: say`Only administrators read it. ${NOTE_MAXIMUM} characters or fewer.`,
     value: filled.note ?? '',
     fault: faults.note,

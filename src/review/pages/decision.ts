@@ -1,28 +1,30 @@
 // Deciding a payment: a page that asks once more, what it comes to, and the next payment that waits.
 import { hasFaults, isLong, moment, nameOf, said } from '../../administrators/pages/parts.ts';
 import type { Outcome } from '../../administrators/pages/route.ts';
+import type { Transaction } from '../../journal/transaction.ts';
 import { OperationalError } from '../../lib/errors.ts';
 import { type Html, html } from '../../lib/html.ts';
-import { asOf, claimOf, isPaymentId, type Payment } from '../../payments/payment.ts';
+import { asOf, claimOf, isDecided, isPaymentId, type Payment } from '../../payments/payment.ts';
 import { findPayment } from '../../payments/queries.ts';
-import { isPaymentAsRecorded } from '../../payments/record.ts';
-import { paymentNotFound } from '../../payments/transition.ts';
-import { approve, needsSecond, reject } from '../decide.ts';
+import { isPaymentAsRecorded, paymentNotFound } from '../../payments/transition.ts';
+import { approve, reject } from '../decide.ts';
 import {
+  approvalSchema,
   approvalsOf,
   decisionOf,
   isDoneAlready,
   knownSoFar,
-  type Parsed,
-  parseApproval,
-  parseRejection,
+  needsSecond,
+  parse,
+  rejectionSchema,
 } from '../review.ts';
+import { type People, peopleOf } from '../told.ts';
 import type { ReviewContext } from './context.ts';
 import { approvalFields, type Filled, PREVIEW, rejectionFields, told, wording } from './decision-form.ts';
 import { decisive } from './evidence.ts';
-import { addressOfList, addressOfNext, type Carried, carriedBy } from './list-place.ts';
-import { addressOfPayment, heading, type People, parties, peopleFor, secondLine } from './panel.ts';
+import { addressOfPayment, heading, parties, secondLine } from './panel.ts';
 import { methodName } from './particulars.ts';
+import { addressOfList, addressOfNext, type Carried, carriedBy } from './queue-filter.ts';
 
 type Act = 'approve' | 'reject';
 
@@ -34,14 +36,15 @@ export async function paymentOf({ database, params }: ReviewContext): Promise<Pa
   return payment;
 }
 
-/** The values of a form, or of the draft that was kept during a sign-in. */
-const filledOf = (form: URLSearchParams): Filled => Object.fromEntries(form);
+/** What is typed already: in the draft that was kept during a sign-in, with the version that the link named. */
+export const filledBefore = ({ query, form }: ReviewContext): Filled => ({
+  version: query.get('version') ?? undefined,
+  ...Object.fromEntries(form),
+});
 
 export async function question(context: ReviewContext, act: Act): Promise<Outcome> {
   const payment = await paymentOf(context);
-  const seen = context.query.get('version');
-  const filled = filledOf(context.form);
-  return asking(context, act, payment, { filled: seen === null ? filled : { version: seen, ...filled } });
+  return asking(context, act, payment, { filled: filledBefore(context) });
 }
 
 const stale = ({ say }: ReviewContext): string =>
@@ -61,7 +64,7 @@ const NO_DEFAULT = html`<button disabled hidden></button>`;
 
 /** The page that asks once more, or the page that says why there is nothing to decide. */
 async function asking(context: ReviewContext, act: Act, payment: Payment, asked: Asked): Promise<Outcome> {
-  const people = await peopleFor(context, [payment]);
+  const people = await peopleOf(context.database, [payment]);
   const obstacle = await obstacleTo(context, act, payment, people);
   if (obstacle) return undecided(context, payment, obstacle, 409);
   const { filled, faults = {}, preview = false, status } = asked;
@@ -211,15 +214,14 @@ export async function undecided(
     carried.list === 'payments'
       ? html`<a class="plain" href="${addressOfList(context, carried)}">${say`Go to the payments`}</a>`
       : html`<a class="primary" href="${addressOfNext(context, carried, { past: payment.id })}">${say`Next in the queue`}</a>`;
-  const isDecided = payment.status === 'approved' || payment.status === 'rejected';
   const isOwn = decisionOf(payment)?.by === context.principal.id;
-  const title = !isDecided
+  const title = !isDecided(payment)
     ? say`Nothing was decided`
     : isOwn
       ? say`You have decided this already`
       : say`Somebody else decided first`;
   const content = html`<h1>${title}</h1>
-${heading(context, payment, 'h2')}
+${heading(context, payment)}
 <p class="lead">${text}</p>
 <div class="actions">
 ${carried.list !== 'payments' && onward}
@@ -236,10 +238,10 @@ ${carried.list === 'payments' && onward}
 
 export async function decide(context: ReviewContext, act: Act): Promise<Outcome> {
   const payment = await paymentOf(context);
-  const filled = filledOf(context.form);
+  const filled: Filled = Object.fromEntries(context.form);
   if (filled.version === undefined)
     return asking(context, act, payment, { filled, changed: stale(context), status: 409 });
-  const parsed = parsedOf(act, filled);
+  const parsed = parsedOf(context, act, payment.id, filled);
   if ('faults' in parsed)
     return asking(context, act, payment, { filled, faults: wording(context, parsed.faults) });
   if (act === 'reject' && context.form.has(PREVIEW))
@@ -247,47 +249,35 @@ export async function decide(context: ReviewContext, act: Act): Promise<Outcome>
   const { id } = payment;
   const onward = addressOfNext(context, carriedBy(context), { done: id });
   try {
-    const { principal, journal, fourEyesAbove } = context;
-    await journal.commit(
-      (transaction) =>
-        parsed.act === 'approve'
-          ? approve(transaction, principal, id, parsed.value, fourEyesAbove)
-          : reject(transaction, principal, id, parsed.value),
-      id,
-    );
+    await context.journal.commit(parsed.work, id);
     return { to: onward };
   } catch (error) {
     if (!(error instanceof OperationalError)) throw error;
     const now = await paymentOf(context);
     const { version, ...said } = parsed.value;
     if (isDoneAlready(now, context.principal.id, version, { act, ...said })) return { to: onward };
-    return lost(context, act, error, filled);
+    const text = error.said(context.say);
+    if (error.code === 'conflict') return asking(context, act, now, { filled, changed: text, status: 409 });
+    if (error.code === 'invalid_status' || error.code === 'forbidden')
+      return undecided(context, now, { text: html`${text}` }, error.status);
+    throw error;
   }
 }
 
-type Read<A extends Act, P> = P extends { value: infer V } ? { act: A; value: V } : P;
-
-/** What a form says, checked. A preview says nothing yet of why. */
-function parsedOf(act: Act, filled: Filled) {
+/** What a form says, checked, and the work that does it. A preview says nothing yet of why. */
+function parsedOf({ principal, fourEyesAbove }: ReviewContext, act: Act, id: string, filled: Filled) {
   const { note, bank_reference, version, reason, message } = filled;
-  const as = <A extends Act, T>(name: A, parsed: Parsed<T>) =>
-    ('value' in parsed ? { act: name, value: parsed.value } : parsed) as Read<A, Parsed<T>>;
-  if (act === 'approve') return as(act, parseApproval({ note, bank_reference, version }));
+  if (act === 'approve') {
+    const parsed = parse(approvalSchema, { note, bank_reference, version });
+    if ('faults' in parsed) return parsed;
+    const { value } = parsed;
+    const work = (transaction: Transaction) => approve(transaction, principal, id, value, fourEyesAbove);
+    return { value, work };
+  }
   const isPreview = filled[PREVIEW] !== undefined;
-  return as(act, parseRejection({ reason: isPreview ? reason || 'other' : reason, note, message, version }));
-}
-
-/** What a decision that was not taken leads to: the form again where it still can be, else who was first. */
-async function lost(
-  context: ReviewContext,
-  act: Act,
-  error: OperationalError,
-  filled: Filled,
-): Promise<Outcome> {
-  const payment = await paymentOf(context);
-  if (error.code === 'conflict')
-    return asking(context, act, payment, { filled, changed: error.said(context.say), status: 409 });
-  if (error.code === 'invalid_status' || error.code === 'forbidden')
-    return undecided(context, payment, { text: html`${error.said(context.say)}` }, error.status);
-  throw error;
+  const said = { reason: isPreview ? reason || 'other' : reason, note, message, version };
+  const parsed = parse(rejectionSchema, said);
+  if ('faults' in parsed) return parsed;
+  const { value } = parsed;
+  return { value, work: (transaction: Transaction) => reject(transaction, principal, id, value) };
 }

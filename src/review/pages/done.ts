@@ -4,12 +4,12 @@ import type { Outcome } from '../../administrators/pages/route.ts';
 import { type Html, html } from '../../lib/html.ts';
 import { isPaymentId, type Payment } from '../../payments/payment.ts';
 import { findPayment } from '../../payments/queries.ts';
-import { nextInQueue, queuePlace } from '../queries.ts';
+import { nextInQueue, queuePlace } from '../queue-queries.ts';
 import { decisionOf } from '../review.ts';
+import { peopleOf } from '../told.ts';
 import type { ReviewContext } from './context.ts';
-import { addressOfList, type Carried, carriedBy } from './list-place.ts';
-import { addressOfPayment, parties, peopleFor } from './panel.ts';
-import { filteringOf, queuePlaceOf } from './queue-filter.ts';
+import { addressOfPayment, parties } from './panel.ts';
+import { addressOfList, type Carried, carriedBy, filteringOf, queuePlaceOf } from './queue-filter.ts';
 
 /** The payment that a parameter names. */
 export async function paymentNamed(
@@ -29,7 +29,7 @@ export async function doneNotice(context: ReviewContext): Promise<Html | undefin
 /** What came of the last act. It is read from the store, whatever the address says. */
 async function doneLine(context: ReviewContext, payment: Payment): Promise<Html> {
   const { say, money } = context;
-  const people = await peopleFor(context, [payment]);
+  const people = await peopleOf(context.database, [payment]);
   const { status } = payment;
   const act = decisionOf(payment);
   const what = html`<bdi>${money(payment.amount_minor, payment.currency)}</bdi>, ${parties(context, payment)}`;
@@ -67,10 +67,7 @@ async function nextAfter(
   const free = { is: 'available', by: principal.id, now } as const;
   const { filter } = await filteringOf(context);
   const narrowed = { ...filter, claim: filter.claim ?? free };
-  const place = queuePlace(payment);
-  const next =
-    (await nextInQueue(database, place, narrowed)) ?? (await nextInQueue(database, undefined, narrowed));
-  return next?.id === payment.id ? undefined : next;
+  return nextInQueue(database, queuePlace(payment), narrowed);
 }
 
 /** The page of the list that was left, or its first page where the next payment stands before that page. */

@@ -8,7 +8,8 @@ import { duration, MINUTE_MS } from '../../lib/time.ts';
 import { isHttps } from '../../lib/web-address.ts';
 import type { Payment } from '../../payments/payment.ts';
 import type { DayFigures } from '../figures.ts';
-import { announcedLate, type LastDecision, linksAskedFor, type QueueCount } from '../queries.ts';
+import { announcedLate, type LastDecision, linksAskedFor } from '../queries.ts';
+import type { QueueCount } from '../queue-queries.ts';
 import { dayInWords } from '../told.ts';
 import type { ReviewContext } from './context.ts';
 import { addressOfPayment } from './panel.ts';
@@ -153,14 +154,6 @@ async function health({
   return notices;
 }
 
-/** A day as it is written, and what was decided on it. */
-interface ChartDay {
-  /** `2026-11-20`. */
-  date: string;
-  approved: number;
-  rejected: number;
-}
-
 /** In the drawing's own units; the stylesheet says how large it is on the page. */
 const BAR = 8;
 const STEP = 10;
@@ -169,7 +162,7 @@ const HEIGHT = 100;
 const LEAST = 2;
 
 /** Approved above the line, rejected below it, so that colours are not needed. `title` names the chart. */
-function decisionChart({ say }: ReviewContext, title: string, days: readonly ChartDay[]): Html {
+function decisionChart({ say }: ReviewContext, title: string, days: readonly DayFigures[]): Html {
   const highest = Math.max(1, ...days.map(({ approved }) => approved));
   const lowest = Math.max(...days.map(({ rejected }) => rejected));
   const total = highest + lowest;
@@ -206,18 +199,17 @@ aria-label="${alternative(say, title, days)}">${bars}<path d="M0 ${rounded(above
 </details>`;
 }
 
-const sum = (days: readonly ChartDay[], name: 'approved' | 'rejected') =>
+const sum = (days: readonly DayFigures[], name: 'approved' | 'rejected') =>
   days.reduce((all, day) => all + day[name], 0);
 
 const rounded = (units: number) => Math.round(units * 100) / 100;
 
 /** What the drawing shows, in a sentence. */
-function alternative(say: Say, title: string, days: readonly ChartDay[]): string {
-  const busiest = days.reduce<ChartDay | undefined>(
-    (most, day) => (most && most.approved + most.rejected >= day.approved + day.rejected ? most : day),
-    undefined,
-  );
-  const most = busiest ? busiest.approved + busiest.rejected : 0;
+function alternative(say: Say, title: string, days: readonly DayFigures[]): string {
+  const decided = days.map(({ approved, rejected }) => approved + rejected);
+  const most = Math.max(0, ...decided);
   const all = say`${title}: ${sum(days, 'approved')} approved, ${sum(days, 'rejected')} rejected.`;
-  return most > 0 ? `${all} ${say`The most on ${dayInWords(busiest!.date, say)}: ${most}.`}` : all;
+  return most > 0
+    ? `${all} ${say`The most on ${dayInWords(days[decided.indexOf(most)]!.date, say)}: ${most}.`}`
+    : all;
 }

@@ -1,8 +1,9 @@
-// A payment that is open: its amount and the possible acts above, which stay in sight, and below them all that a decision rests on.
+// A payment's page, and a payment open beside the queue: its amount and the possible acts above, below them all that a decision rests on.
+
 import { may } from '../../administrators/administrator.ts';
 import {
   age,
-  field,
+  type Faults,
   isLong,
   literal,
   moment,
@@ -13,29 +14,93 @@ import {
   said,
   type TermRow,
 } from '../../administrators/pages/parts.ts';
+import type { Outcome } from '../../administrators/pages/route.ts';
 import { ACKNOWLEDGED } from '../../journal/row-fault.ts';
+import { OperationalError } from '../../lib/errors.ts';
 import { type Html, html } from '../../lib/html.ts';
 import { asOf, type Claim, claimOf, MOVES, type Payment } from '../../payments/payment.ts';
-import { isPaymentAsRecorded } from '../../payments/record.ts';
+import { isPaymentAsRecorded } from '../../payments/transition.ts';
 import { icon } from '../../web/markup/icons.ts';
-import { queuePlace } from '../queries.ts';
+import { addNote, claim, release } from '../act.ts';
+import { queuePlace } from '../queue-queries.ts';
 import { takesMore } from '../record-money.ts';
-import { approvalsOf, NOTE_MAXIMUM } from '../review.ts';
+import { approvalsOf, parseNote } from '../review.ts';
 import { type TimelineItem, timelineOf } from '../timeline.ts';
-import { compareTable } from './compare.ts';
+import { type People, peopleOf } from '../told.ts';
 import type { ReviewContext, ToldLetter } from './context.ts';
-import { evidence } from './evidence.ts';
-import type { Carried } from './list-place.ts';
-import {
-  addressOfPayment,
-  block,
-  type Level,
-  type People,
-  parties,
-  secondLine,
-  statusStamp,
-} from './panel.ts';
+import { paymentOf, undecided } from './decision.ts';
+import { noteField, wording } from './decision-form.ts';
+import { compareTable, evidence } from './evidence.ts';
+import { addressOfPayment, block, type Level, parties, secondLine, statusStamp } from './panel.ts';
 import { methodName } from './particulars.ts';
+import { addressOfList, type Carried, carriedBy } from './queue-filter.ts';
+
+export async function paymentPage(context: ReviewContext, faults: Faults = {}): Promise<Outcome> {
+  const payment = await paymentOf(context);
+  const people = await peopleOf(context.database, [payment]);
+  const title = `${context.money(payment.amount_minor, payment.currency)}, ${payment.merchant_name}`;
+  const carried = carriedBy(context);
+  const ways = stepLine(context, payment, people, { back: backTo(context, carried) });
+  const content = await openPayment(context, {
+    payment,
+    people,
+    level: 1,
+    on: 'payment',
+    carried,
+    ways,
+    faults,
+  });
+  const skip = { to: DECISION, text: context.say`Skip to the decision` };
+  return { title, content, place: '/payments', layout: 'one', skip, faults };
+}
+
+/** The way back to the list that the page was opened from. */
+function backTo(context: ReviewContext, carried: Carried): Html | null {
+  const { say } = context;
+  if (!carried.list) return null;
+  const text = carried.list === 'queue' ? say`Back to the queue` : say`Back to the payments`;
+  return html`<a href="${addressOfList(context, carried)}">${icon('back')} ${text}</a>`;
+}
+
+export async function takeNote(context: ReviewContext): Promise<Outcome> {
+  const { form, journal, principal } = context;
+  const payment = await paymentOf(context);
+  const parsed = parseNote({ note: form.get('note') });
+  if ('faults' in parsed) {
+    const empty = (form.get('note') ?? '').trim() === '';
+    const faults = empty ? { note: context.say`Enter a note` } : wording(context, parsed.faults);
+    return paymentPage(context, faults);
+  }
+  const { id } = payment;
+  await journal.commit((transaction) => addNote(transaction, principal, id, parsed.value), id);
+  return { to: `${addressOfPayment(context, id, carriedBy(context))}#story-heading` };
+}
+
+export async function claimOrRelease(context: ReviewContext, act: 'claim' | 'release'): Promise<Outcome> {
+  const { principal, journal, form, query } = context;
+  const payment = await paymentOf(context);
+  const { id } = payment;
+  const force = form.get('force') === '1';
+  try {
+    await journal.commit(
+      (transaction) =>
+        act === 'claim' ? claim(transaction, principal, id, { force }) : release(transaction, principal, id),
+      id,
+    );
+  } catch (error) {
+    if (!(error instanceof OperationalError) || error.status !== 409) throw error;
+    const takeOver = error.code === 'conflict';
+    return undecided(
+      context,
+      await paymentOf(context),
+      { text: html`${error.said(context.say)}`, takeOver },
+      409,
+    );
+  }
+  const carried = carriedBy(context);
+  if (query.get('on') !== 'queue') return { to: addressOfPayment(context, id, carried) };
+  return { to: `${addressOfList(context, carried, { open: id })}#open` };
+}
 
 /** What the links past the list lead to. */
 export const DECISION = 'decision';
@@ -186,22 +251,16 @@ export const wayToPayment = (context: ReviewContext, { id }: Payment, carried: C
   html`<a href="${addressOfPayment(context, id, carried)}">${context.say`Full page`}</a>`;
 
 function noteForm(
-  { address, token, form, say }: ReviewContext,
+  context: ReviewContext,
   { id }: Payment,
   carried: Carried,
   level: Level,
-  faults: Readonly<Record<string, string>>,
+  faults: Faults,
 ): Html {
+  const { address, token, form, say } = context;
   return html`${block('note', say`Add a note`, level)}
 <form method="post" action="${address(`/payments/${id}/notes`, carried)}#errors" novalidate>
-${token}${field({
-  name: 'note',
-  label: say`Note`,
-  hint: say`Only administrators read it. ${NOTE_MAXIMUM} characters or fewer.`,
-  value: form.get('note') ?? '',
-  fault: faults.note,
-  lines: 2,
-})}<button class="secondary">${say`Add the note`}</button>
+${token}${noteField(context, Object.fromEntries(form), faults, say`Note`)}<button class="secondary">${say`Add the note`}</button>
 </form>
 </section>`;
 }

@@ -1,24 +1,16 @@
 // Pieces of every page that shows a payment: its status, amount and parties, and how many of two approvals there are.
-import {
-  isLong,
-  literal,
-  moment,
-  type Names,
-  nameOf,
-  pairs,
-  said,
-} from '../../administrators/pages/parts.ts';
+import { isLong, literal, moment, nameOf, pairs, said } from '../../administrators/pages/parts.ts';
 import type { Context } from '../../administrators/pages/route.ts';
-import { barredAmong, namesOf } from '../../administrators/queries.ts';
 import { type Html, html } from '../../lib/html.ts';
 import { phrase } from '../../lib/phrases.ts';
 import { grouped } from '../../payments/methods/transfer/creditor-reference.ts';
 import { asOf, type Payment } from '../../payments/payment.ts';
 import { type IconName, icon } from '../../web/markup/icons.ts';
-import { approvalsOf, awaitsSecond, needsSecond, type ReviewAct, reviewersOf } from '../review.ts';
+import { approvalsOf, needsSecond, type ReviewAct } from '../review.ts';
+import type { People } from '../told.ts';
 import type { ReviewContext } from './context.ts';
-import type { Carried } from './list-place.ts';
 import { customerName } from './particulars.ts';
+import type { Carried } from './queue-filter.ts';
 
 /** How deep a heading lies. */
 export type Level = 1 | 2 | 3;
@@ -28,21 +20,6 @@ export function block(name: string, heading: string, level: Level): Html {
   const id = `${name}-heading`;
   const title = level === 3 ? html`<h3 id="${id}">${heading}</h3>` : html`<h2 id="${id}">${heading}</h2>`;
   return html`<section class="block" aria-labelledby="${id}">${title}`;
-}
-
-/** The administrators in the story of some payments: their names, and which of them may not decide any more. */
-export interface People {
-  names: Names;
-  barred: ReadonlySet<string>;
-}
-
-export async function peopleFor({ database }: ReviewContext, payments: readonly Payment[]): Promise<People> {
-  const reviewers = reviewersOf(payments);
-  const claims = payments.flatMap(({ claimed_by }) => claimed_by ?? []);
-  return {
-    names: await namesOf(database, [...reviewers, ...claims]),
-    barred: await barredAmong(database, reviewers),
-  };
 }
 
 /** What a status is called in the console, and its icon. */
@@ -76,12 +53,12 @@ const IBAN = /^[A-Z]{2}\d{2}/;
 export const accountNumber = (account: string) => literal(accountText(account));
 
 /** The status with `mark` before it, the amount in large type, the customer and the merchant. */
-export function heading(context: ReviewContext, payment: Payment, level: 'h1' | 'h2', mark?: Html): Html {
+export function heading(context: ReviewContext, payment: Payment, mark?: Html): Html {
   const money = context.money(payment.amount_minor, payment.currency);
   const amount = html`<span class="sum${isLong(money) && ' long'}"><bdi>${money}</bdi></span>`;
   return html`<div class="subject">
 <p class="who">${mark}${statusStamp(context, payment)}</p>
-${level === 'h1' ? html`<h1>${amount}</h1>` : html`<h2>${amount}</h2>`}
+<h2>${amount}</h2>
 <p>${parties(context, payment)}</p>
 ${payment.mode === 'test' && html`<p class="ribbon">${context.say`Test: no money moves`}</p>`}
 </div>`;
@@ -99,7 +76,7 @@ export function secondLine(context: ReviewContext, payment: Payment, people: Peo
   const { say, principal, fourEyesAbove } = context;
   if (payment.status !== 'requires_review') return null;
   const [first] = approvalsOf(payment, people.barred);
-  if (awaitsSecond(payment, people.barred) && first) {
+  if (first) {
     const who = html`${nameOf(context, people.names, first.by)}, ${moment(context, first.at)}`;
     const isOwn = first.by === principal.id;
     const next = isOwn ? say`Another administrator must confirm it.` : say`Yours would be the second.`;

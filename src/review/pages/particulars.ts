@@ -4,7 +4,7 @@ import { literal, moment, pairs, said, type TermRow } from '../../administrators
 import { entriesOf } from '../../journal/queries.ts';
 import { type Html, html, safeUrl } from '../../lib/html.ts';
 import { phrase, type Say } from '../../lib/phrases.ts';
-import type { Instructions } from '../../payments/methods/method.ts';
+import type { Instructions } from '../../payments/methods/offer.ts';
 import { grouped } from '../../payments/methods/transfer/creditor-reference.ts';
 import { asOf, isDecided, type Payment } from '../../payments/payment.ts';
 import { checkoutUrl } from '../../payments/present.ts';

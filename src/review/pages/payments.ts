@@ -28,12 +28,12 @@ import {
 } from '../../web/row-writer.ts';
 import { exportStream } from '../export.ts';
 import { meaningOf } from '../meaning.ts';
-import { type SearchFilter, searchPayments } from '../queries.ts';
+import { type SearchFilter, searchPayments } from '../search-queries.ts';
 import type { ReviewContext } from './context.ts';
 import { doneNotice } from './done.ts';
-import { carriedFrom, PAYMENT_FILTERS } from './list-place.ts';
 import { addressOfPayment, statusStamp } from './panel.ts';
 import { customerName } from './particulars.ts';
+import { carriedFrom, MODES, modeIn, namedChoices, PAYMENT_FILTERS, TEXT_MAXIMUM } from './queue-filter.ts';
 
 const PAGE = 50;
 /** How many pages back the way is kept in the address; further back the browser's own way leads, or the newest. */
@@ -169,8 +169,6 @@ function factsOf(filter: SearchFilter, directory: Directory): Record<string, str
 }
 
 type Parameter = (typeof PAYMENT_FILTERS)[number];
-/** Maximum length of a search. */
-const TEXT_MAXIMUM = 508;
 
 const STATUS_NAMES: Readonly<Record<Status, string>> = {
   pending: phrase('Waiting for the customer'),
@@ -179,7 +177,6 @@ const STATUS_NAMES: Readonly<Record<Status, string>> = {
   rejected: phrase('Rejected'),
   cancelled: phrase('Cancelled or expired'),
 };
-const MODES = { live: phrase('Live'), test: phrase('Test') } as const;
 
 interface PaymentSearch {
   /** What narrows, as parameters of an address. */
@@ -203,7 +200,7 @@ async function paymentSearchOf({
   const filter: SearchFilter = {
     status: STATUSES.find((one) => one === asked.status),
     merchant_id: merchant.id,
-    mode: asked.mode === 'live' || asked.mode === 'test' ? asked.mode : undefined,
+    mode: modeIn(asked.mode),
     ...daysAsked(say, asked, timeZone, faults),
   };
   if (asked.status !== undefined && filter.status === undefined)
@@ -216,12 +213,10 @@ async function paymentSearchOf({
 /** The search and the filters as a form whose answer is an address that can be kept. */
 function paymentSearchForm(context: ReviewContext, { asked, faults }: PaymentSearch): Html {
   const { say } = context;
-  const statuses = STATUSES.map((status) => [status, say.of(STATUS_NAMES[status])] as const);
-  const modes = Object.entries(MODES).map(([mode, text]) => [mode, say.of(text)] as const);
   const choice = (name: 'status' | 'mode', label: string, choices: SelectChoices) =>
     filterChoice(say, name, label, choices, asked[name], faults[name]);
-  const fields = html`${findField(context, asked.q)}${choice('status', say`Status`, statuses)}
+  const fields = html`${findField(context, asked.q)}${choice('status', say`Status`, namedChoices(say, STATUS_NAMES))}
 ${merchantFilter(say, context.directory, asked.merchant, faults.merchant)}
-${choice('mode', say`Mode`, modes)}${dayFields(asked, faults, say)}`;
+${choice('mode', say`Mode`, namedChoices(say, MODES))}${dayFields(asked, faults, say)}`;
   return filterBar(context, '/payments', asked, { fields, button: say`Apply`, label: say`Search` });
 }

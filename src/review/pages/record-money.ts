@@ -11,17 +11,15 @@ import { parseReceivedMoney, recordMoney, refuseMoney, takesMore } from '../reco
 import { isDoneAlready, knownSoFar } from '../review.ts';
 import { dayInWords } from '../told.ts';
 import type { ReviewContext } from './context.ts';
-import { paymentOf } from './decision.ts';
+import { filledBefore, paymentOf } from './decision.ts';
 import { bankReferenceField, type Filled, noteField, wording } from './decision-form.ts';
-import { carriedBy } from './list-place.ts';
 import { addressOfPayment, heading } from './panel.ts';
 import { instructionsFor, transferRows } from './particulars.ts';
+import { carriedBy } from './queue-filter.ts';
 
 export async function recordPage(context: ReviewContext): Promise<Outcome> {
   const payment = await paymentOf(context);
-  const seen = context.query.get('version');
-  const filled: Filled = Object.fromEntries(context.form);
-  return asking(context, payment, { filled: seen === null ? filled : { version: seen, ...filled } });
+  return asking(context, payment, { filled: filledBefore(context) });
 }
 
 interface Asked {
@@ -51,7 +49,7 @@ async function asking(
     place: '/payments',
     heading: html`${say`Record money for this payment`}`,
     lead: html`${changed && notice(html`<p>${changed} ${say`Nothing was recorded yet.`}</p>`, 'warn')}
-${heading(context, payment, 'h2')}
+${heading(context, payment)}
 ${pairs([
   ...(instructions ? transferRows(context, instructions) : []),
   [say`Order`, payment.merchant_reference && said(payment.merchant_reference)],
@@ -114,15 +112,8 @@ export async function takeRecord(context: ReviewContext): Promise<Outcome> {
     return asking(context, payment, { filled, refusal: context.say`Look at the payment again.` });
   const { amount = '', received_on, bank_reference, note, version, as } = filled;
   const minor = parseTypedAmount(amount, currency);
-  const values = {
-    amount: minor === undefined ? undefined : minor / 100,
-    received_on,
-    bank_reference,
-    note,
-    version,
-    as,
-  };
-  const parsed = parseReceivedMoney(values, currency, now);
+  const said = { received_on, bank_reference, note, version, as };
+  const parsed = parseReceivedMoney({ ...said, amount: minor && minor / 100 }, currency, now);
   if ('faults' in parsed)
     return asking(context, payment, { filled, faults: worded(context, parsed.faults, filled, currency) });
   try {

@@ -2,7 +2,7 @@
 
 import { ENGLISH, type Say } from '../../lib/phrases.ts';
 import { type Payment, sumMinor } from '../../payments/payment.ts';
-import type { Fact, SeenLine, WriteMoney } from '../../review/fact.ts';
+import type { Fact, SeenLine, WriteMoney } from '../../review/facts.ts';
 import { arrivalsOf, sumOf } from '../../review/review.ts';
 import { dayInWords } from '../../review/told.ts';
 import type { Reader } from '../../store/database.ts';

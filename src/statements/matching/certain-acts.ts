@@ -2,13 +2,12 @@
 
 import type { Principal } from '../../administrators/administrator.ts';
 import { requireStanding } from '../../administrators/standing.ts';
-import { isAsRecorded } from '../../journal/record-row.ts';
+import { isAsRecorded, lockRow } from '../../journal/record-row.ts';
 import type { Transaction } from '../../journal/transaction.ts';
 import type { Say, Sentence } from '../../lib/phrases.ts';
-import { claimOf } from '../../payments/payment.ts';
-import { isPaymentAsRecorded } from '../../payments/record.ts';
+import { claimOf, PAYMENTS } from '../../payments/payment.ts';
+import { isPaymentAsRecorded } from '../../payments/transition.ts';
 import type { Decision } from '../../review/decide.ts';
-import { holdPayment } from '../../review/queries.ts';
 import { reviewActs } from '../../review/review.ts';
 import { whoClaimed } from '../../review/told.ts';
 import { LINES } from '../kept.ts';
@@ -70,7 +69,7 @@ async function whyNot(
   { line_id, payment_id, version }: LinePair,
 ): Promise<Sentence | undefined> {
   // Hold both until this transaction ends: a pair that fails half written would take the others with it.
-  const payment = await holdPayment(transaction, payment_id);
+  const payment = await lockRow(transaction, PAYMENTS, payment_id);
   const line = await holdLine(transaction, line_id);
   if (line?.state !== 'open' || !payment) return (say) => say`Another administrator was first.`;
   if (payment.version !== version) return (say) => say`The payment has changed since you looked at it.`;

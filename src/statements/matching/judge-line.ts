@@ -6,7 +6,7 @@ import { searchedReference } from '../../lib/search-terms.ts';
 import { dateIn } from '../../lib/time.ts';
 import { creditorReference } from '../../payments/methods/transfer/creditor-reference.ts';
 import { asOf, type Payment, sumMinor } from '../../payments/payment.ts';
-import { plainMoney, type WriteMoney } from '../../review/fact.ts';
+import { plainMoney, type WriteMoney } from '../../review/facts.ts';
 import {
   arrivalsOf,
   type HandMoney,

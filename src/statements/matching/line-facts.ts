@@ -5,7 +5,7 @@ import { namesAgree } from '../../lib/search-terms.ts';
 import { dateIn, daysFrom } from '../../lib/time.ts';
 import { accountsAgree } from '../../payments/methods/transfer/payer-account.ts';
 import type { Payment } from '../../payments/payment.ts';
-import type { WriteMoney } from '../../review/fact.ts';
+import type { WriteMoney } from '../../review/facts.ts';
 import { dayInWords } from '../../review/told.ts';
 import type { BankLine, ReferenceRange } from './line-evidence.ts';
 

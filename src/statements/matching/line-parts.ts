@@ -3,14 +3,13 @@
 import type { Principal } from '../../administrators/administrator.ts';
 import { requireStanding } from '../../administrators/standing.ts';
 import { newSalt } from '../../journal/audit-entry.ts';
-import { recordNewRow } from '../../journal/record-row.ts';
+import { lockRow, recordNewRow } from '../../journal/record-row.ts';
 import type { Transaction } from '../../journal/transaction.ts';
 import { OperationalError } from '../../lib/errors.ts';
 import { timeOrderedId } from '../../lib/ids.ts';
 import { phrase } from '../../lib/phrases.ts';
-import { type Payment, sumMinor } from '../../payments/payment.ts';
+import { PAYMENTS, type Payment, sumMinor } from '../../payments/payment.ts';
 import { paymentNotFound } from '../../payments/transition.ts';
-import { holdPayment } from '../../review/queries.ts';
 import { restOf, sumOf } from '../../review/review.ts';
 import { exactMinor, type KeptLine, LINE_ID_PREFIX, LINES, saidOn } from '../kept.ts';
 import { findLine, partsOfLine } from '../line-queries.ts';
@@ -61,7 +60,7 @@ export async function acceptParts(
   const found: (LinePart & { amount_minor: number })[] = [];
   // Every node takes payments in the order of their ids, and the line behind them.
   for (const part of parts.toSorted((a, b) => (a.payment_id < b.payment_id ? -1 : 1))) {
-    const payment = await holdPayment(transaction, part.payment_id);
+    const payment = await lockRow(transaction, PAYMENTS, part.payment_id);
     if (!payment) throw paymentNotFound();
     payments.push(payment);
     found.push({ ...part, amount_minor: part.amount_minor ?? restOf(payment) });

@@ -4,7 +4,7 @@ import { DAY_MS } from '../../lib/time.ts';
 import type { PaymentTerms } from '../../payments/pay-by.ts';
 import { isDecided, type Payment, sumMinor } from '../../payments/payment.ts';
 import { hasLivePayments } from '../../review/candidate-queries.ts';
-import { sumOfRests } from '../../review/review.ts';
+import { restOf } from '../../review/review.ts';
 import type { Reader } from '../../store/database.ts';
 import {
   MATCH_LEVELS,
@@ -161,7 +161,7 @@ export function togetherOf(
   { amount_minor, chargesMinor = 0 }: Pick<BankLine, 'amount_minor' | 'chargesMinor'>,
   payments: readonly Payment[],
 ): Surroundings['together'] {
-  const over = sumMinor([sumOfRests(payments), -amount_minor]);
+  const over = sumMinor([...payments.map(restOf), -amount_minor]);
   return over === 0 ? 'exact' : over === chargesMinor ? 'charges' : undefined;
 }
 

@@ -9,7 +9,7 @@ import { phrase } from '../../lib/phrases.ts';
 import { trimmedText } from '../../lib/text.ts';
 import { accountNumber, addressOfLine, addressOfPayment, heading } from '../../review/pages/panel.ts';
 import { customerName } from '../../review/pages/particulars.ts';
-import { parseApproval } from '../../review/review.ts';
+import { approvalSchema, parse } from '../../review/review.ts';
 import { dayInWords } from '../../review/told.ts';
 import type { KeptLine } from '../kept.ts';
 import { findLine, findStatement, wholeOf } from '../line-queries.ts';
@@ -132,7 +132,7 @@ function proposalCard(
   const { payment } = proposal;
   const { sentence, act, facts } = proposal.said(say, context.money);
   return html`<div class="block proposal">
-${heading(context, payment, 'h2', levelStamp(context, proposal))}
+${heading(context, payment, levelStamp(context, proposal))}
 ${proposal.button !== 'split' && html`<p><strong>${sentence}</strong> ${act}</p>`}
 ${rows([
   [say`Order`, payment.merchant_reference && said(payment.merchant_reference)],
@@ -273,7 +273,7 @@ export async function takeApproval(context: StatementContext): Promise<Outcome> 
       'conflict',
       phrase('The payment is not proposed any more. Look at the line again.'),
     );
-  const parsed = parseApproval({ note: form.get('note') ?? undefined });
+  const parsed = parse(approvalSchema, { note: form.get('note') ?? undefined });
   const isOdd = proposals[place]?.button !== 'approve';
   const missing = isOdd && 'value' in parsed && parsed.value.note === null;
   const fault =

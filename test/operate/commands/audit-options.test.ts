@@ -20,7 +20,7 @@ import { newestSeal } from '../../../src/journal/queries.ts';
 import { lockRow } from '../../../src/journal/record-row.ts';
 import { HistoryBroken, verifyHistory } from '../../../src/journal/verify.ts';
 import { PAYMENTS } from '../../../src/payments/payment.ts';
-import { recordPayment } from '../../../src/payments/record.ts';
+import { recordPayment } from '../../../src/payments/transition.ts';
 import type { Reader } from '../../../src/store/database.ts';
 import { editCopy } from '../../campaigns/break-in.ts';
 import type { Access } from '../../campaigns/intruder.ts';

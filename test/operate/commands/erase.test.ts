@@ -8,7 +8,7 @@ import { lockRow } from '../../../src/journal/record-row.ts';
 import { formatTimestamp } from '../../../src/lib/time.ts';
 import { PAYMENTS } from '../../../src/payments/payment.ts';
 import { changePayment } from '../../../src/payments/queries.ts';
-import { recordPayment } from '../../../src/payments/record.ts';
+import { recordPayment } from '../../../src/payments/transition.ts';
 import { decide, submit } from '../../campaigns/history.ts';
 import { verifyExport } from '../../campaigns/third-party.ts';
 import { COMMAND, hasTerminal, operatorOf, run, startOnTerminal } from '../../support/command.ts';

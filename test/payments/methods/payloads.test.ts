@@ -43,7 +43,7 @@ const fulano = {
   holder: 'Fulano de Tal',
   city: 'BRASILIA',
   pix_key: '123e4567-e12b-12d1-a456-426655440000',
-  txid: '***',
+  reference: '***',
 };
 
 test('the EPC code of the Red Cross reads as the guidelines lay it out', () => {
@@ -179,7 +179,7 @@ function elements(text: string): Map<string, string> {
 test('no name, town or amount breaks the elements of a PIX code', () => {
   fc.assert(
     fc.property(anyName, anyName, anyAmount, (holder, city, amount_minor) => {
-      const text = pixPayload({ ...fulano, holder, city, amount_minor, txid: 'RF18539007547034' });
+      const text = pixPayload({ ...fulano, holder, city, amount_minor, reference: 'RF18539007547034' });
       if (text === undefined) return;
       assert.match(text, /^[ -~]+$/);
       const found = elements(text);
@@ -194,7 +194,7 @@ test('no name, town or amount breaks the elements of a PIX code', () => {
 test('PIX names lose their accents, not their letters, and a transaction id its chance to be anything else', () => {
   const found = elements(pixPayload({ ...fulano, holder: 'José da Conceição', city: 'São Paulo' })!);
   assert.deepEqual([found.get('59'), found.get('60')], ['Jose da Conceicao', 'Sao Paulo']);
-  assert.equal(pixPayload({ ...fulano, txid: 'a b' }), undefined);
+  assert.equal(pixPayload({ ...fulano, reference: 'a b' }), undefined);
   assert.equal(pixPayload({ ...fulano, amount_minor: 1_000_000_000_000 }), undefined);
   assert.equal(pixPayload({ ...fulano, holder: '株式会社' }), undefined);
 });

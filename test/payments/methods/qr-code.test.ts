@@ -4,7 +4,8 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { SwissQRCode } from 'swissqrbill/svg';
 import { qrPath, type Rectangle } from '../../../src/lib/qr-code.ts';
-import { type Account, quickPayments } from '../../../src/payments/methods/transfer/quick-pay.ts';
+import type { Account } from '../../../src/payments/methods/transfer/payload-text.ts';
+import { quickPayments } from '../../../src/payments/methods/transfer/quick-pay.ts';
 import { swissCross, swissPayload } from '../../../src/payments/methods/transfer/swiss.ts';
 import { decode } from '../../support/qr-reader.ts';
 

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isCreditorReference } from '../../../src/payments/methods/transfer/creditor-reference.ts';
+import type { Account } from '../../../src/payments/methods/transfer/payload-text.ts';
 import {
-  type Account,
   accountFault,
   quickPayments,
   transferReference,

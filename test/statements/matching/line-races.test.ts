@@ -8,7 +8,7 @@ import type { Payment } from '../../../src/payments/payment.ts';
 import { findPayment } from '../../../src/payments/queries.ts';
 import { approve } from '../../../src/review/decide.ts';
 import { factsOf } from '../../../src/review/facts.ts';
-import { receiptsOf } from '../../../src/review/review.ts';
+import { arrivalsOf } from '../../../src/review/review.ts';
 import { checkFile, importFile } from '../../../src/statements/import-file.ts';
 import { findLine, linesOfPayments, listLines } from '../../../src/statements/line-queries.ts';
 import { onStatement } from '../../../src/statements/matching/bank-fact.ts';
@@ -93,7 +93,7 @@ for (const engine of ENGINES)
         const after = await Promise.all(payments.map(paymentNow));
         assert.deepEqual(
           after
-            .map(receiptsOf)
+            .map((one) => arrivalsOf(one).filter(({ act }) => act === 'record'))
             .map(({ length }) => length)
             .sort(),
           [0, 1],
@@ -182,7 +182,7 @@ for (const engine of ENGINES)
       const money = async (payment: Payment) => {
         const now = await paymentNow(payment);
         const facts = await read((one) =>
-          factsOf(one, now, { now: service.clock.now(), timeZone: 'UTC' }, undefined, onStatement),
+          factsOf(one, now, { now: service.clock.now(), timeZone: 'UTC' }, onStatement),
         );
         return facts.filter(({ kind }) => kind === 'money_received' || kind === 'on_statement').length;
       };

@@ -8,7 +8,7 @@ import { findPayment } from '../../../src/payments/queries.ts';
 import { submitPayment } from '../../../src/payments/submit.ts';
 import { approve } from '../../../src/review/decide.ts';
 import { meaningOf, referenceMeant } from '../../../src/review/meaning.ts';
-import { searchPayments } from '../../../src/review/queries.ts';
+import { searchPayments } from '../../../src/review/search-queries.ts';
 import { erase, submit } from '../../campaigns/history.ts';
 import { sharedHarness } from '../../support/harness.ts';
 import { ANA, addReviewers } from '../../support/reviewers.ts';

@@ -1,6 +1,7 @@
 // The references a transfer carries, so that money received finds its payment: ISO 11649, a shorter form of it, and the Swiss QR reference.
 import { createHmac } from 'node:crypto';
 import { asciiDigits } from '../../../lib/text.ts';
+import type { Payment } from '../../payment.ts';
 
 /** Crockford's base 32 in upper case, as payment ids are written in lower case. */
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
@@ -26,10 +27,7 @@ const CREDITOR_REFERENCE = /^RF\d\d[0-9A-Z]{1,21}$/;
 const CARRIES = [0, 9, 4, 6, 8, 2, 7, 1, 3, 5];
 
 /** What a reference is made of: a payment's id, and the random salt that no page shows. */
-interface Referable {
-  id: string;
-  salt: string;
-}
+type Referable = Pick<Payment, 'id' | 'salt'>;
 
 /**
  * A payment's ISO 11649 creditor reference in electronic form: `RF`, two check digits (ISO 7064 mod 97-10), fifteen characters.

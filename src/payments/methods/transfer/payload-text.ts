@@ -1,4 +1,38 @@
-// Text as the fields of payment codes take it: one line, cut between characters, folded to ASCII where they want that.
+// What payment codes are made of: an account, what is paid into it, and text as their fields take it, on one line and cut or folded.
+
+/** A structured address, the only type left. `country`: ISO 3166-1, two letters. */
+interface StructuredAddress {
+  street?: string | undefined;
+  building?: string | undefined;
+  postal_code: string;
+  city: string;
+  country: string;
+}
+
+/** An account that takes transfers in one currency. */
+export interface Account {
+  holder: string;
+  currency: string;
+  iban?: string | undefined;
+  bic?: string | undefined;
+  upi_id?: string | undefined;
+  pix_key?: string | undefined;
+  /** The holder's town, for PIX. */
+  city?: string | undefined;
+  /** The holder's, for the Swiss QR-bill. */
+  address?: StructuredAddress | undefined;
+  /** Further lines to copy, for accounts without an IBAN. */
+  rows?: readonly { label: string; value: string }[] | undefined;
+}
+
+/** What is paid into an account: IBAN and reference in electronic form, the amount in hundredths. */
+export interface Transfer extends Account {
+  iban: string;
+  amount_minor: number;
+  reference: string;
+  /** What payer and payee read besides. */
+  message?: string | null | undefined;
+}
 
 /** Letters that decompose into nothing nearer to ASCII. */
 const LETTERS: Record<string, string> = {

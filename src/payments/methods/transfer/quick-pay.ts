@@ -2,34 +2,13 @@
 import { electronicFormatIBAN, isQRIBAN, isSEPACountry, isValidBIC, isValidIBAN } from 'ibantools';
 import { formatAmount } from '../../../lib/money.ts';
 import { isEmailAddress } from '../../../lib/text.ts';
+import type { Payment } from '../../payment.ts';
 import { creditorReference, qrReference, shortReference } from './creditor-reference.ts';
-import { asciiFolded, firstCharacters, oneLine } from './payload-text.ts';
-import { isSwissIban, isSwissText, type StructuredAddress, swissPayload } from './swiss.ts';
+import { type Account, asciiFolded, firstCharacters, oneLine, type Transfer } from './payload-text.ts';
+import { isSwissIban, isSwissText, swissPayload } from './swiss.ts';
 
-/** An account that takes transfers in one currency. */
-export interface Account {
-  holder: string;
-  currency: string;
-  iban?: string;
-  bic?: string;
-  upi_id?: string;
-  pix_key?: string;
-  /** The holder's town, for PIX. */
-  city?: string;
-  /** The holder's, for the Swiss QR-bill. */
-  address?: StructuredAddress;
-  /** Further lines to copy, for accounts without an IBAN. */
-  rows?: readonly { label: string; value: string }[];
-}
-
-/** What a transfer needs to know of a payment: the amount in hundredths. */
-interface Transferable {
-  id: string;
-  salt: string;
-  amount_minor: number;
-  currency: string;
-  merchant_reference: string | null;
-}
+/** What a transfer needs to know of a payment. */
+export type Transferable = Pick<Payment, 'id' | 'salt' | 'amount_minor' | 'currency' | 'merchant_reference'>;
 
 /** One code to scan. */
 export interface QuickPay {
@@ -59,103 +38,78 @@ export function quickPayments(
   reference = transferReference(account, payment),
 ): QuickPay[] {
   if (account.currency !== payment.currency) return [];
-  const { holder, upi_id, pix_key, city } = account;
   const { currency, amount_minor, merchant_reference: message } = payment;
+  const transfer = { ...account, iban: electronicIban(account), amount_minor, reference, message };
   const code = (scheme: QuickPay['scheme'], payload: string | undefined): QuickPay[] =>
     payload === undefined
       ? []
       : [{ scheme, payload, copyable: scheme === 'pix', link: scheme === 'upi' ? payload : undefined }];
-  if (currency === 'EUR') {
-    const epc = code('epc', epcOf(account, amount_minor, reference));
-    return epc.length > 0 ? epc : code('swiss', swissOf(account, payment, reference));
-  }
-  if (currency === 'CHF') return code('swiss', swissOf(account, payment, reference));
-  if (currency === 'INR' && upi_id)
-    return code('upi', upiPayload({ holder, upi_id, amount_minor, reference, message }));
-  if (currency === 'BRL' && pix_key && city)
-    return code('pix', pixPayload({ holder, city, pix_key, amount_minor, txid: reference }));
-  return [];
-}
-
-function epcOf(account: Account, amount_minor: number, reference: string): string | undefined {
-  const iban = electronicIban(account);
-  if (!isSEPACountry(iban.slice(0, 2)) || isQRIBAN(iban)) return undefined;
-  return epcPayload({
-    holder: account.holder,
-    iban,
-    bic: account.bic?.toUpperCase(),
-    amount_minor,
-    reference,
-  });
-}
-
-function swissOf(account: Account, payment: Transferable, reference: string): string | undefined {
-  const { holder, currency, address } = account;
-  const { amount_minor, merchant_reference: message } = payment;
-  const iban = electronicIban(account);
-  return address && swissPayload({ holder, iban, address, amount_minor, currency, reference, message });
+  const epc = currency === 'EUR' ? code('epc', epcPayload(transfer)) : [];
+  if (epc.length > 0) return epc;
+  if (currency === 'EUR' || currency === 'CHF') return code('swiss', swissPayload(transfer));
+  if (currency === 'INR' && account.upi_id) return code('upi', upiPayload(transfer));
+  return currency === 'BRL' && account.pix_key && account.city ? code('pix', pixPayload(transfer)) : [];
 }
 
 function electronicIban({ iban }: Account): string {
   return electronicFormatIBAN(iban) ?? '';
 }
 
+const LATIN = 'must be of Latin letters, since the Swiss QR-bill has no others';
+const PIX_KEY =
+  'must be a PIX key as it is registered: CPF or CNPJ without punctuation, e-mail address in lower case, +55 phone number or random key';
+
 /** What is wrong with a configured account first of all, to stand behind the setting's name; or nothing. */
 export function accountFault(account: Account): { field: keyof Account; problem: string } | undefined {
   const { holder, currency, bic, upi_id, pix_key, city, address } = account;
   const iban = electronicIban(account);
-  if (account.iban !== undefined && !isValidIBAN(iban))
-    return { field: 'iban', problem: 'must be an IBAN whose check digits are right' };
-  if (isQRIBAN(iban) && currency !== 'CHF' && currency !== 'EUR')
-    return { field: 'iban', problem: 'must be an IBAN, not a QR-IBAN, which takes CHF and EUR alone' };
-  if (isQRIBAN(iban) && !address)
-    return { field: 'address', problem: 'must be given for a QR-IBAN, which takes QR-bills alone' };
-  if (bic !== undefined && !isValidBIC(bic))
-    return { field: 'bic', problem: 'must be a BIC, 8 or 11 letters and digits' };
-  if (address && isSwissIban(iban)) {
-    const latin = 'must be of Latin letters, since the Swiss QR-bill has no others';
-    if (!isSwissText(holder)) return { field: 'holder', problem: latin };
-    if (!Object.values(address).every((part) => isSwissText(part ?? '')))
-      return { field: 'address', problem: latin };
-  }
-  if (upi_id !== undefined && currency !== 'INR')
-    return { field: 'upi_id', problem: 'must be in an account for INR' };
-  if (upi_id !== undefined && !isUpiId(upi_id))
-    return { field: 'upi_id', problem: 'must be a UPI id, such as name@bank' };
-  if (pix_key !== undefined && currency !== 'BRL')
-    return { field: 'pix_key', problem: 'must be in an account for BRL' };
-  if (pix_key !== undefined && !isPixKey(pix_key))
-    return {
-      field: 'pix_key',
-      problem:
-        'must be a PIX key as it is registered: CPF or CNPJ without punctuation, e-mail address in lower case, +55 phone number or random key',
-    };
-  if (pix_key && city !== undefined && asciiFolded(city) === '')
-    return { field: 'city', problem: 'must be of Latin letters, since PIX has no others' };
-  return undefined;
+  const bill = isSwissIban(iban) ? address : undefined;
+  const faults: [isWrong: boolean, field: keyof Account, problem: string][] = [
+    [
+      account.iban !== undefined && !isValidIBAN(iban),
+      'iban',
+      'must be an IBAN whose check digits are right',
+    ],
+    [
+      isQRIBAN(iban) && currency !== 'CHF' && currency !== 'EUR',
+      'iban',
+      'must be an IBAN, not a QR-IBAN, which takes CHF and EUR alone',
+    ],
+    [isQRIBAN(iban) && !address, 'address', 'must be given for a QR-IBAN, which takes QR-bills alone'],
+    [bic !== undefined && !isValidBIC(bic), 'bic', 'must be a BIC, 8 or 11 letters and digits'],
+    [bill !== undefined && !isSwissText(holder), 'holder', LATIN],
+    [!Object.values(bill ?? {}).every((part) => isSwissText(part ?? '')), 'address', LATIN],
+    [upi_id !== undefined && currency !== 'INR', 'upi_id', 'must be in an account for INR'],
+    [upi_id !== undefined && !isUpiId(upi_id), 'upi_id', 'must be a UPI id, such as name@bank'],
+    [pix_key !== undefined && currency !== 'BRL', 'pix_key', 'must be in an account for BRL'],
+    [pix_key !== undefined && !isPixKey(pix_key), 'pix_key', PIX_KEY],
+    [
+      pix_key !== undefined && city !== undefined && asciiFolded(city) === '',
+      'city',
+      'must be of Latin letters, since PIX has no others',
+    ],
+  ];
+  const [, field, problem] = faults.find(([isWrong]) => isWrong) ?? [];
+  return field && problem ? { field, problem } : undefined;
 }
 
 const UPI_NAME_CHARACTERS = 99;
 const NOTE_CHARACTERS = 50;
 const UPI_ID = /^[A-Za-z0-9._-]{1,190}@[A-Za-z][A-Za-z0-9]{1,63}$/;
 
-/** A payment by UPI: the amount in paise; `reference` of letters and digits, at most 35. */
-interface UpiTransfer {
-  holder: string;
-  upi_id: string;
-  amount_minor: number;
-  reference: string;
-  /** Follows the reference in the note that the payer and the payee see. */
-  message?: string | null | undefined;
-}
-
 /** Whether text has the form of a UPI id (virtual payment address): `name@handle`. */
 export function isUpiId(text: string): boolean {
   return UPI_ID.test(text);
 }
 
-/** `upi://pay?…`, percent-encoded throughout, since apps show a `+` as it stands; the note holds at most 50 characters. */
-export function upiPayload({ holder, upi_id, amount_minor, reference, message }: UpiTransfer): string {
+/**
+ * `upi://pay?…`, percent-encoded throughout, since apps show a `+` as it stands. The reference, of letters and digits, at most 35, and
+ * the message stand in a note of at most 50 characters.
+ */
+export function upiPayload(
+  transfer: Pick<Transfer, 'holder' | 'upi_id' | 'amount_minor' | 'reference' | 'message'>,
+): string {
+  const { holder, upi_id, amount_minor, reference, message } = transfer;
   const fields = {
     pn: firstCharacters(oneLine(holder), UPI_NAME_CHARACTERS),
     am: formatAmount(amount_minor),
@@ -174,27 +128,15 @@ const MAXIMUM_MINOR = 99_999_999_999;
 /** SEPA countries outside the European Economic Area, where version 002 still asks for the BIC. */
 const OUTSIDE_EEA = new Set(['AD', 'CH', 'GB', 'GI', 'MC', 'SM', 'VA']);
 
-/** A credit transfer in euro: the amount in cents, IBAN and ISO 11649 reference in electronic form. */
-interface CreditTransfer {
-  holder: string;
-  iban: string;
-  bic?: string | undefined;
-  amount_minor: number;
-  reference: string;
-}
-
 /**
  * The code's UTF-8 text: service tag BCD, SEPA credit transfer, structured reference. Lines end with a line feed, except the last. A name
- * that is too long is cut. Undefined if the guidelines do not allow it: an amount outside 0.01–999999999.99, no name, or no BIC outside
- * the European Economic Area.
+ * that is too long is cut. Undefined if the guidelines do not allow it: an account outside SEPA or a QR-IBAN, an amount outside
+ * 0.01–999999999.99, no name, or no BIC outside the European Economic Area.
  */
-export function epcPayload({
-  holder,
-  iban,
-  bic,
-  amount_minor,
-  reference,
-}: CreditTransfer): string | undefined {
+export function epcPayload(transfer: Omit<Transfer, 'currency'>): string | undefined {
+  const { holder, iban, amount_minor, reference } = transfer;
+  const bic = transfer.bic?.toUpperCase();
+  if (!isSEPACountry(iban.slice(0, 2)) || isQRIBAN(iban)) return undefined;
   if (amount_minor < 1 || amount_minor > MAXIMUM_MINOR) return undefined;
   if (!bic && OUTSIDE_EEA.has(iban.slice(0, 2))) return undefined;
   const textWith = (name: string) =>
@@ -221,24 +163,18 @@ const KEY_CHARACTERS = 77;
 const PIX_MAXIMUM_MINOR = 999_999_999_999;
 const TXID = /^[A-Za-z0-9]{1,25}$/;
 
-/** A payment by PIX. */
-interface PixTransfer {
-  holder: string;
-  city: string;
-  pix_key: string;
-  /** Centavos; the payer's app asks where it is left out. */
-  amount_minor?: number;
-  /** 1 to 25 letters and digits, or `***` for none. */
-  txid: string;
-}
+/** The payer's app asks for an amount that is left out. `reference`: 1 to 25 letters and digits, or `***` for none. */
+type PixTransfer = Pick<Transfer, 'holder' | 'city' | 'pix_key' | 'reference'> &
+  Partial<Pick<Transfer, 'amount_minor'>>;
 
 /**
  * The code's text in ASCII. Name and city are folded and cut to 25 and 15 characters. Undefined if it does not fit: an amount outside
- * 0.01–9999999999.99, a txid of other characters, or nothing left of the name or city.
+ * 0.01–9999999999.99, a reference of other characters, or nothing left of the name or city.
  */
-export function pixPayload({ holder, city, pix_key, amount_minor, txid }: PixTransfer): string | undefined {
+export function pixPayload({ holder, amount_minor, reference, ...account }: PixTransfer): string | undefined {
+  const { city = '', pix_key = '' } = account;
   if (amount_minor !== undefined && (amount_minor < 1 || amount_minor > PIX_MAXIMUM_MINOR)) return undefined;
-  if (pix_key.length > KEY_CHARACTERS || (txid !== '***' && !TXID.test(txid))) return undefined;
+  if (pix_key.length > KEY_CHARACTERS || (reference !== '***' && !TXID.test(reference))) return undefined;
   const name = firstCharacters(asciiFolded(holder), NAME_CHARACTERS);
   const town = firstCharacters(asciiFolded(city), CITY_CHARACTERS);
   if (name === '' || town === '') return undefined;
@@ -251,7 +187,7 @@ export function pixPayload({ holder, city, pix_key, amount_minor, txid }: PixTra
     field('58', 'BR'),
     field('59', name),
     field('60', town),
-    field('62', field('05', txid)),
+    field('62', field('05', reference)),
     '6304',
   ].join('');
   return text + crc16(text);

@@ -3,33 +3,12 @@ import { isQRIBAN } from 'ibantools';
 import { formatAmount } from '../../../lib/money.ts';
 import { QUIET_MODULES, type Rectangle } from '../../../lib/qr-code.ts';
 import { isCreditorReference, isQrReference } from './creditor-reference.ts';
-import { firstCharacters, oneLine } from './payload-text.ts';
+import { firstCharacters, oneLine, type Transfer } from './payload-text.ts';
 
 const MESSAGE_CHARACTERS = 140;
 const MAXIMUM_MINOR = 99_999_999_999;
 /** The characters payments in Switzerland allow since November 2025: Latin with its first extension, Ș ș Ț ț and €. */
 const PERMITTED = /^[ -~\u00a0-\u017f\u0218-\u021b\u20ac]*$/u;
-
-/** A structured address, the only type left. `country`: ISO 3166-1, two letters. */
-export interface StructuredAddress {
-  street?: string | undefined;
-  building?: string | undefined;
-  postal_code: string;
-  city: string;
-  country: string;
-}
-
-/** What a QR-bill says: the amount in hundredths, IBAN and reference in electronic form. */
-interface SwissTransfer {
-  holder: string;
-  iban: string;
-  address: StructuredAddress;
-  amount_minor: number;
-  currency: string;
-  /** A QR reference for a QR-IBAN, else one of ISO 11649. */
-  reference: string;
-  message?: string | null | undefined;
-}
 
 /** Whether the IBAN is of Switzerland or Liechtenstein, the only ones a QR-bill takes. */
 export function isSwissIban(iban: string): boolean {
@@ -43,11 +22,12 @@ export function isSwissText(text: string): boolean {
 
 /**
  * The code's text: 31 lines with line feeds between. The holder is cut to 70 characters. A message that needs other characters is left
- * out. Undefined if the guidelines do not allow it: another currency or country, an amount outside 0.01–999999999.99, a reference that
- * does not fit the account, or a name or address in other characters or without its required parts.
+ * out. Undefined without an address, or if the guidelines do not allow it: another currency or country, an amount outside
+ * 0.01–999999999.99, a reference that does not fit the account, or a name or address in other characters or without its required parts.
  */
-export function swissPayload(transfer: SwissTransfer): string | undefined {
+export function swissPayload(transfer: Transfer): string | undefined {
   const { iban, address, amount_minor, currency, reference } = transfer;
+  if (!address) return undefined;
   const type = isQRIBAN(iban) ? 'QRR' : 'SCOR';
   const fitsAccount = type === 'QRR' ? isQrReference(reference) : isCreditorReference(reference);
   if (!isSwissIban(iban) || !fitsAccount || (currency !== 'CHF' && currency !== 'EUR')) return undefined;
