@@ -7,8 +7,8 @@ import { type Principal, ROLES, type Role } from '../src/administrators/administ
 import { setCookie, tokenField } from '../src/administrators/pages/cookies.ts';
 import { cookieValue, endSession, startSession } from '../src/administrators/session.ts';
 import { newSecret } from '../src/lib/secrets.ts';
+import { changeMerchantState } from '../src/merchants/change.ts';
 import { keyDigest, keyId } from '../src/merchants/merchant.ts';
-import { changeMerchantState } from '../src/merchants/suspend.ts';
 import { ROUTINE_ACTS } from '../src/operate/rooms.ts';
 import type { Acts } from '../src/web/act.ts';
 import { SLUGS } from '../src/web/docs/pages.ts';

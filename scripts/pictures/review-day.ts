@@ -5,7 +5,7 @@ import { newRecoveryCodes } from '../../src/administrators/recovery-codes.ts';
 import { completeSetUp } from '../../src/administrators/set-up.ts';
 import { newTotp } from '../../src/administrators/totp.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/lib/time.ts';
-import { changeMerchantState } from '../../src/merchants/suspend.ts';
+import { changeMerchantState } from '../../src/merchants/change.ts';
 import { addNote, claim } from '../../src/review/act.ts';
 import { approve, reject } from '../../src/review/decide.ts';
 import { type Account, newClient, signInAs } from '../../test/support/console.ts';

@@ -1,8 +1,8 @@
 // What administrators and operators do about a merchant: suspend it, and let it go on.
 import { phrase } from '../lib/phrases.ts';
 import { type Acts, act, reasonTaken } from '../web/act.ts';
+import { changeMerchantState, REASON_MAXIMUM, reasonFault } from './change.ts';
 import type { Merchant } from './merchant.ts';
-import { changeMerchantState, REASON_MAXIMUM, reasonFault } from './suspend.ts';
 
 export interface ActiveOrNot extends Merchant {
   isSuspended: boolean;

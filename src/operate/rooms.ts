@@ -3,7 +3,7 @@ import { form, page, type Route, withParts } from '../administrators/pages/route
 import { accountRoutes } from '../administrators/pages/routes.ts';
 import { type MailPageParts, mailPages } from '../mail/pages/letters.ts';
 import { MERCHANT_ACTS } from '../merchants/acts.ts';
-import type { MerchantParts } from '../merchants/pages/context.ts';
+import type { MerchantParts } from '../merchants/pages/merchant-keys.ts';
 import { merchantRoutes } from '../merchants/pages/routes.ts';
 import { reviewRoutes } from '../review/pages/routes.ts';
 import { statementRoutes } from '../statements/pages/routes.ts';

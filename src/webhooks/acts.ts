@@ -3,7 +3,7 @@ import { counted } from '../lib/counted.ts';
 import { phrase } from '../lib/phrases.ts';
 import { asciiDigits } from '../lib/text.ts';
 import { DAY_MS } from '../lib/time.ts';
-import { REASON_MAXIMUM, reasonFault } from '../merchants/suspend.ts';
+import { REASON_MAXIMUM, reasonFault } from '../merchants/change.ts';
 import { type Acts, act, reasonTaken, type Taken } from '../web/act.ts';
 import { disableEndpoint, enableEndpoint } from './change.ts';
 import {

@@ -8,8 +8,8 @@ import { endAllSessions, startSession } from '../../src/administrators/session.t
 import { completeSetUp } from '../../src/administrators/set-up.ts';
 import { createToken, listTokens, revokeToken } from '../../src/administrators/token.ts';
 import { OperationalError } from '../../src/lib/errors.ts';
+import { changeMerchantState } from '../../src/merchants/change.ts';
 import { findMerchant } from '../../src/merchants/queries.ts';
-import { changeMerchantState } from '../../src/merchants/suspend.ts';
 import { approve } from '../../src/review/decide.ts';
 import type { Harness } from '../support/harness.ts';
 import { principalOf } from '../support/reviewers.ts';

@@ -1,9 +1,9 @@
 // What merchants and their keys bring to a history: invitations, registrations, keys that come, are replaced and end, limits.
 import { changeKeys, issueKey, OVERLAPS_MS, revokeKey, rotateKey } from '../../src/merchants/api-keys.ts';
+import { limitMerchant } from '../../src/merchants/change.ts';
 import { createInvite, listInvites, revokeInvite } from '../../src/merchants/invite.ts';
 import type { KnownKey } from '../../src/merchants/merchant.ts';
 import { type Registered, registerMerchant } from '../../src/merchants/register.ts';
-import { limitMerchant } from '../../src/merchants/set-particulars.ts';
 import type { Harness } from '../support/harness.ts';
 import type { SeededRandom } from '../support/seeded-random.ts';
 

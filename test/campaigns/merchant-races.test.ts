@@ -11,12 +11,15 @@ import {
   rotateKey,
   WORKING_KEYS_MAXIMUM,
 } from '../../src/merchants/api-keys.ts';
-import { commitChange, writeMerchant } from '../../src/merchants/change.ts';
+import {
+  changeMerchantState,
+  commitChange,
+  limitMerchant,
+  writeMerchant,
+} from '../../src/merchants/change.ts';
 import { keyDigest } from '../../src/merchants/merchant.ts';
 import { countKeys, findKey, findMerchant, keysMadeBy } from '../../src/merchants/queries.ts';
 import { importMerchant } from '../../src/merchants/register.ts';
-import { limitMerchant } from '../../src/merchants/set-particulars.ts';
-import { changeMerchantState } from '../../src/merchants/suspend.ts';
 import { DatabaseError } from '../../src/store/database.ts';
 import type { Answer } from '../support/harness.ts';
 import { addMerchant } from '../support/store-merchant.ts';

@@ -6,7 +6,7 @@ import { after, before, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { SECOND_MS } from '../../src/lib/time.ts';
-import { changeMerchantState } from '../../src/merchants/suspend.ts';
+import { changeMerchantState } from '../../src/merchants/change.ts';
 import { addPerson } from '../support/admin.ts';
 import { awakeMs } from '../support/awake.ts';
 import { plainEnvironment, ROOT } from '../support/command.ts';

@@ -9,7 +9,7 @@ import { letterLimit, linkLimit } from '../../src/mail/link-limit.ts';
 import { type AttemptAnswer, isSendable, type Message } from '../../src/mail/message.ts';
 import { listLetters } from '../../src/mail/queries.ts';
 import { SmtpTransport } from '../../src/mail/smtp.ts';
-import { setParticulars } from '../../src/merchants/set-particulars.ts';
+import { setParticulars } from '../../src/merchants/change.ts';
 import type { Payment } from '../../src/payments/payment.ts';
 import { open as openPage, send, TYPED } from '../support/customer.ts';
 import { type Harness, startHarness } from '../support/harness.ts';

@@ -7,7 +7,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/lib/time.ts';
 import { keepChoices } from '../../src/mail/choices.ts';
 import type { LetterKind } from '../../src/mail/letter.ts';
 import { listLetters } from '../../src/mail/queries.ts';
-import { setParticulars } from '../../src/merchants/set-particulars.ts';
+import { setParticulars } from '../../src/merchants/change.ts';
 import { addPerson } from '../support/admin.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { assertSameWords, type MailServer, startMailServer, type Taken } from '../support/mail-server.ts';

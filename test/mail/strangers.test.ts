@@ -5,7 +5,7 @@ import { keepVerification } from '../../src/journal/background-verification.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/lib/time.ts';
 import type { Letter } from '../../src/mail/letter.ts';
 import { listLetters } from '../../src/mail/queries.ts';
-import { setParticulars } from '../../src/merchants/set-particulars.ts';
+import { setParticulars } from '../../src/merchants/change.ts';
 import { addPerson } from '../support/admin.ts';
 import { signIn } from '../support/console.ts';
 import { open, send, TYPED } from '../support/customer.ts';

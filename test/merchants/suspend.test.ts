@@ -6,7 +6,7 @@ import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HistoryBroken } from '../../src/journal/verify.ts';
 import { takeTurn } from '../../src/merchants/api-keys.ts';
-import { changeMerchantState } from '../../src/merchants/suspend.ts';
+import { changeMerchantState } from '../../src/merchants/change.ts';
 import { type Nodes, startNodes } from '../campaigns/nodes.ts';
 import { open, send } from '../support/customer.ts';
 import { KEY, OTHER_KEY } from '../support/harness.ts';

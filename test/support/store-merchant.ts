@@ -1,6 +1,7 @@
 // A merchant of the store, as registering leaves it.
+
+import { changeMerchantState } from '../../src/merchants/change.ts';
 import { type Registered, registerMerchant } from '../../src/merchants/register.ts';
-import { changeMerchantState } from '../../src/merchants/suspend.ts';
 import type { Harness } from './harness.ts';
 
 const OPERATOR = { actor: 'operator', request_id: null };

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { changeMerchantState } from '../../src/merchants/suspend.ts';
+import { changeMerchantState } from '../../src/merchants/change.ts';
 import type { Endpoint } from '../../src/webhooks/endpoint.ts';
 import {
   replyThrottle,

@@ -30,8 +30,7 @@ import {
 } from '../invite.ts';
 import { isShownAgain } from '../merchant.ts';
 import { findInviteByDigest } from '../queries.ts';
-import type { MerchantContext } from './context.ts';
-import { MODE_NAMES, modesOf } from './merchant-keys.ts';
+import { type MerchantContext, MODE_NAMES, modesOf } from './merchant-keys.ts';
 
 const PATH = '/invitations';
 /** Older ones are in the audit log. */

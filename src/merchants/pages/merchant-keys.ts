@@ -14,7 +14,7 @@ import {
   seedField,
 } from '../../administrators/pages/parts.ts';
 import { questionPage } from '../../administrators/pages/question-page.ts';
-import type { Outcome, Shown } from '../../administrators/pages/route.ts';
+import type { Context, Outcome, Shown } from '../../administrators/pages/route.ts';
 import { OperationalError } from '../../lib/errors.ts';
 import { type Html, html } from '../../lib/html.ts';
 import { phrase } from '../../lib/phrases.ts';
@@ -31,7 +31,9 @@ import {
   revokeKey,
   rotateKey,
 } from '../api-keys.ts';
+import type { Directory } from '../directory.ts';
 import { keyById } from '../follow.ts';
+import type { KeyUses } from '../key-uses.ts';
 import {
   isInactive,
   isShownAgain,
@@ -43,7 +45,18 @@ import {
   type StoredKey,
 } from '../merchant.ts';
 import { findKeyByDigest, keysMadeBy } from '../queries.ts';
-import type { MerchantContext } from './context.ts';
+
+/** What the console's pages of merchants are given. */
+export interface MerchantParts {
+  directory: Directory;
+  keyUses: KeyUses;
+  /** Where merchants register. */
+  registerUrl: string;
+  /** How many payments a merchant has made since a moment (milliseconds since 1970), counted up to `maximum`. */
+  countPayments(merchantId: string, since: number, maximum: number): Promise<number>;
+}
+
+export type MerchantContext = Context & MerchantParts;
 
 const ENDS: Readonly<Record<string, [label: string, days: number | null]>> = {
   never: [phrase('Never, until it is revoked'), null],

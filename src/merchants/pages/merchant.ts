@@ -18,8 +18,7 @@ import {
 } from '../merchant.ts';
 import { pictureOf } from '../particulars.ts';
 import { findMerchant } from '../queries.ts';
-import type { MerchantContext } from './context.ts';
-import { KEYS_OVER_SHOWN, keyList } from './merchant-keys.ts';
+import { KEYS_OVER_SHOWN, keyList, type MerchantContext } from './merchant-keys.ts';
 
 export const COUNTED_DAYS = 30;
 /** Payments are counted up to here. */

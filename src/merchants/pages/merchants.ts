@@ -6,8 +6,8 @@ import type { Outcome } from '../../administrators/pages/route.ts';
 import { type Html, html } from '../../lib/html.ts';
 import { pager, records } from '../../web/markup/table.ts';
 import { type Merchant, workingIn } from '../merchant.ts';
-import type { MerchantContext } from './context.ts';
 import { COUNTED_DAYS, recentPaymentCount, stateStamp } from './merchant.ts';
+import type { MerchantContext } from './merchant-keys.ts';
 
 const PAGE = 50;
 /** Maximum length of a search. */

@@ -4,10 +4,11 @@ import { said } from '../../administrators/pages/parts.ts';
 import { form, page, type Route, withParts } from '../../administrators/pages/route.ts';
 import { html } from '../../lib/html.ts';
 import { type ActiveOrNot, MERCHANT_ACTS } from '../acts.ts';
-import type { MerchantContext, MerchantParts } from './context.ts';
 import { invitationsPage, invite, revokeInvitation } from './invitations.ts';
 import { merchantNamedIn, merchantPage } from './merchant.ts';
 import {
+  type MerchantContext,
+  type MerchantParts,
   makeKey,
   makingPage,
   revocationPage,

@@ -15,7 +15,7 @@ import { HistoryBroken, type Verification } from '../../journal/verify.ts';
 import { counted } from '../../lib/counted.ts';
 import { momentsIn } from '../../lib/moments.ts';
 import { systemClock } from '../../lib/time.ts';
-import { reasonFault } from '../../merchants/suspend.ts';
+import { reasonFault } from '../../merchants/change.ts';
 import { parseEntry } from './arguments.ts';
 import {
   configured,

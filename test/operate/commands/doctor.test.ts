@@ -9,7 +9,7 @@ import { after, afterEach, before, describe, test } from 'node:test';
 import pg from 'pg';
 import { createAdministrator } from '../../../src/administrators/manage.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/lib/time.ts';
-import { changeMerchantState } from '../../../src/merchants/suspend.ts';
+import { changeMerchantState } from '../../../src/merchants/change.ts';
 import { expiryVerdict } from '../../../src/operate/checks/certificate-checks.ts';
 import type { Subject, Verdict } from '../../../src/operate/checks/check.ts';
 import { CHECKS } from '../../../src/operate/checks/checks.ts';
