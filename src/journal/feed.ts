@@ -1,5 +1,6 @@
 // Hands new entries of all nodes to listeners a moment after their commit, and to the caches in memory.
 import { type Logger, Outage } from '../lib/log.ts';
+import { Rounds } from '../lib/rounds.ts';
 import type { Database, Reader } from '../store/database.ts';
 import type { AuditEntry, Seal } from './audit-entry.ts';
 import type { Journal } from './journal.ts';
@@ -38,10 +39,15 @@ export class Feed {
   #dueMs = Number.POSITIVE_INFINITY;
   #running: Promise<void> | undefined;
   #stopped = false;
-  readonly #outage = new Outage();
+  readonly #outage: Outage;
 
   constructor(parts: FeedParts) {
     this.#parts = parts;
+    this.#outage = new Outage({
+      log: parts.log,
+      fails: 'events cannot be sent for now; it is tried again',
+      works: 'events are sent again',
+    });
   }
 
   add(listener: FeedListener): void {
@@ -94,23 +100,15 @@ export class Feed {
     clearTimeout(this.#timer);
     this.#dueMs = inMs;
     this.#timer = setTimeout(() => {
-      this.#running = this.#round().finally(() => {
-        this.#running = undefined;
-        this.#dueMs = Number.POSITIVE_INFINITY;
-        if (this.#reached !== undefined)
-          this.#schedule(this.#standing > this.#reached && !this.#outage.lasts ? TOGETHER_MS : EVERY_MS);
-      });
+      this.#running = this.#outage
+        .tried(() => this.#tell())
+        .finally(() => {
+          this.#running = undefined;
+          this.#dueMs = Number.POSITIVE_INFINITY;
+          if (this.#reached !== undefined)
+            this.#schedule(this.#standing > this.#reached && !this.#outage.lasts ? TOGETHER_MS : EVERY_MS);
+        });
     }, inMs);
-  }
-
-  async #round(): Promise<void> {
-    try {
-      await this.#tell();
-      if (this.#outage.ends()) this.#parts.log.info('events are sent again');
-    } catch (error) {
-      if (this.#outage.begins())
-        this.#parts.log.warn({ err: error }, 'events cannot be sent for now; it is tried again');
-    }
   }
 
   async #tell(): Promise<void> {
@@ -173,21 +171,17 @@ export async function followJournal(
   const heard = listeners.map((listener) => ({ listener, number: begun }));
   for (const { load } of listeners) await load();
   let newest = begun;
-  const outage = new Outage();
-  let stopping = false;
-  let round: Promise<void> | undefined;
-  let timer = setTimeout(next, FOLLOWED_EVERY_MS);
+  const outage = new Outage({
+    log,
+    fails: 'the journal cannot be followed for now; it is tried again',
+    works: 'the journal is followed again',
+  });
+  const rounds = new Rounds(() => outage.tried(follow), FOLLOWED_EVERY_MS);
 
   async function follow(): Promise<void> {
-    try {
-      const number = await newestEntry(database);
-      if (number > newest) for (const one of heard) await tell(one, number);
-      newest = number;
-      if (outage.ends()) log.info('the journal is followed again');
-    } catch (error) {
-      if (outage.begins())
-        log.warn({ err: error }, 'the journal cannot be followed for now; it is tried again');
-    }
+    const number = await newestEntry(database);
+    if (number > newest) for (const one of heard) await tell(one, number);
+    newest = number;
   }
 
   /** Tells a listener of the entries up to `until`. */
@@ -201,18 +195,6 @@ export async function followJournal(
     }
   }
 
-  function next(): void {
-    round = follow().finally(() => {
-      if (!stopping) timer = setTimeout(next, FOLLOWED_EVERY_MS);
-    });
-  }
-
-  return {
-    isFollowing: () => !outage.lasts,
-    async stop() {
-      stopping = true;
-      clearTimeout(timer);
-      await round;
-    },
-  };
+  rounds.start();
+  return { isFollowing: () => !outage.lasts, stop: () => rounds.stop() };
 }

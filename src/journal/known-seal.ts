@@ -1,8 +1,8 @@
 // The newest seal that a node knows of, kept beside its checkpoints: a store that does not hold it is an older copy.
 import { readFileSync } from 'node:fs';
-import { open, rename } from 'node:fs/promises';
+import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import { placeDurably } from '../lib/durable-files.ts';
+import { placeDurably, writeDurably } from '../lib/durable-files.ts';
 import { type Logger, Outage } from '../lib/log.ts';
 import { type Clock, formatTimestamp, SECOND_MS } from '../lib/time.ts';
 import type { Reader } from '../store/database.ts';
@@ -37,17 +37,20 @@ export function knownSeal(storage: string): KnownSeal | undefined {
 export class SealKeeper {
   readonly #file: string;
   readonly #clock: Clock;
-  readonly #log: Pick<Logger, 'info' | 'error'>;
   readonly #timer: NodeJS.Timeout;
-  readonly #outage = new Outage();
+  readonly #outage: Outage;
   #newest: Pick<Seal, 'number' | 'last_entry' | 'hash'> | undefined;
   #kept: number | undefined;
   #keeping: Promise<void> | undefined;
 
-  constructor(storage: string, clock: Clock, log: Pick<Logger, 'info' | 'error'>) {
+  constructor(storage: string, clock: Clock, log: Pick<Logger, 'info' | 'warn' | 'error'>) {
     this.#file = join(storage, KNOWN_SEAL_FILE);
     this.#clock = clock;
-    this.#log = log;
+    this.#outage = new Outage({
+      ...{ log, level: 'error' },
+      fails: `the newest seal cannot be kept in ${this.#file}; it is tried again`,
+      works: 'the newest seal is kept again',
+    });
     this.#timer = setInterval(() => {
       this.#keeping ??= this.#keep().finally(() => (this.#keeping = undefined));
     }, EVERY_MS).unref();
@@ -66,7 +69,7 @@ export class SealKeeper {
       placeDurably(this.#file, this.#textOf(seal));
       this.#kept = seal.number;
     } catch (error) {
-      this.#failed(error);
+      this.#outage.begins(error);
     }
   }
 
@@ -79,30 +82,16 @@ export class SealKeeper {
   async #keep(): Promise<void> {
     const newest = this.#newest;
     if (!newest || newest.number === this.#kept) return;
-    const file = this.#file;
-    try {
-      const handle = await open(`${file}.new`, 'w', 0o600);
-      try {
-        await handle.writeFile(this.#textOf(newest));
-        await handle.sync();
-      } finally {
-        await handle.close();
-      }
-      await rename(`${file}.new`, file);
+    const unfinished = `${this.#file}.new`;
+    await this.#outage.tried(async () => {
+      await writeDurably(unfinished, this.#textOf(newest), 'w');
+      await rename(unfinished, this.#file);
       this.#kept = newest.number;
-      if (this.#outage.ends()) this.#log.info('the newest seal is kept again');
-    } catch (error) {
-      this.#failed(error);
-    }
+    });
   }
 
   #textOf({ number, last_entry, hash }: Pick<Seal, 'number' | 'last_entry' | 'hash'>): string {
     return JSON.stringify({ number, last_entry, hash, at: this.#clock.now() });
-  }
-
-  #failed(error: unknown): void {
-    if (this.#outage.begins())
-      this.#log.error({ err: error }, `the newest seal cannot be kept in ${this.#file}; it is tried again`);
   }
 }
 

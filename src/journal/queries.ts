@@ -1,7 +1,7 @@
 // The SQL of the history.
 
 import { DatabaseError, type Reader, type Row } from '../store/database.ts';
-import { marks } from '../store/table.ts';
+import { marks, where } from '../store/table.ts';
 import type { AuditEntry, Seal } from './audit-entry.ts';
 
 const SELECT_SEALS = 'select number, first_entry, last_entry, at, hash from seals';
@@ -174,25 +174,27 @@ export function searchEntries(
   newestFirst: boolean,
   limit: number,
 ): Promise<AuditEntry[]> {
-  const begins = (column: string, text: string | undefined): [string, (string | number)[]] | [] =>
-    text === undefined ? [] : [`substr(${column}, 1, ? + 0) = ?`, [text.length, text]];
-  const conditions = [
-    begins('actor', actor),
-    begins('action', action),
-    subject === undefined ? [] : (['subject = ?', [subject]] as const),
-    request_id === undefined ? [] : (['request_id = ?', [request_id]] as const),
-    from === undefined ? [] : (['at >= ?', [from]] as const),
-    to === undefined ? [] : (['at < ?', [to]] as const),
-  ].filter((one) => one.length === 2);
+  const { sql, values } = where({
+    'number > ?': above,
+    'number < ?': below,
+    ...beginsWith('actor', actor),
+    ...beginsWith('action', action),
+    'subject = ?': subject,
+    'request_id = ?': request_id,
+    'at >= ?': from,
+    'at < ?': to,
+  });
   return database.query<AuditEntry>(
-    `${SELECT_ENTRIES} where number > ? and number < ?${conditions.map(([sql]) => ` and ${sql}`).join('')}
-     order by number ${newestFirst ? 'desc' : 'asc'} limit ? + 0`,
-    above,
-    below,
-    ...conditions.flatMap(([, values]) => values),
+    `${SELECT_ENTRIES} where ${sql} order by number ${newestFirst ? 'desc' : 'asc'} limit ? + 0`,
+    ...values,
     limit,
   );
 }
+
+/** A condition on the first characters of a column. The only text in it that is not ours is a value. */
+const beginsWith = (column: string, text: string | undefined) => ({
+  [`substr(${column}, 1, ${text?.length ?? 0}) = ?`]: text,
+});
 
 /** The time of entry `number` in milliseconds since 1970, or undefined. */
 export async function momentOfEntry(database: Reader, number: number): Promise<number | undefined> {

@@ -1,6 +1,6 @@
 // What a work sees of its transaction: reads at once, inserts gathered, and an entry for whatever it changes.
 import { type Database, DatabaseError, type Queryable, type Row, type Value } from '../store/database.ts';
-import type { Table } from '../store/table.ts';
+import { insertion, type Table } from '../store/table.ts';
 import { type AuditEntry, type Entry, NO_SEAL, type Seal, sealEntries } from './audit-entry.ts';
 import { lockHead, previousHash, touchHead } from './queries.ts';
 
@@ -69,11 +69,8 @@ export class Transaction {
   }
 
   /** Adds a row now, for works that come behind this one in the same commit and must find it. Throws `DatabaseError`. */
-  async insertNow<R extends object>({ name, columns, columnList }: Table<R>, row: R): Promise<void> {
-    await this.#database.query(
-      `insert into ${name} (${columnList}) values (${columns.map(() => '?').join(', ')})`,
-      ...columns.map((column) => (row as Row)[column]!),
-    );
+  async insertNow<R extends object>(table: Table<R>, row: R): Promise<void> {
+    await this.#database.query(...insertion(table, [row]));
     this.changed = true;
   }
 

@@ -43,9 +43,9 @@ export async function copyDurably(
   });
 }
 
-/** Writes a file that must not be there, for its owner alone, and answers when it is on the disk. Throws the system's errors. */
-export async function writeDurably(file: string, text: string): Promise<void> {
-  await withFile(file, 'wx', async (handle) => {
+/** Writes a file, which must not be there unless `flags` is `w`, for its owner alone, until it is on the disk. Throws the system's errors. */
+export async function writeDurably(file: string, text: string, flags: 'wx' | 'w' = 'wx'): Promise<void> {
+  await withFile(file, flags, async (handle) => {
     await handle.writeFile(text);
     await handle.sync();
   });

@@ -133,26 +133,46 @@ export function createLogger(level: string, stream?: DestinationStream): Logger 
   });
 }
 
+/** What is logged of an outage. `fails` is a warning unless `level` says another. */
+interface OutageLines {
+  log: Pick<Logger, 'info' | 'warn' | 'error'>;
+  level?: 'warn' | 'error';
+  fails: string;
+  works: string;
+}
+
 /** A time in which something that is tried again and again fails: its beginning and its end are worth a line, what is between is not. */
 export class Outage {
+  readonly #lines: OutageLines;
   #lasts = false;
+
+  constructor(lines: OutageLines) {
+    this.#lines = lines;
+  }
 
   get lasts(): boolean {
     return this.#lasts;
   }
 
-  /** Told of each failure; whether it is the first. */
-  begins(): boolean {
-    const isFirst = !this.#lasts;
-    this.#lasts = true;
-    return isFirst;
+  /** Runs `work`, whose failure begins an outage and whose success ends it. Never rejects. */
+  async tried(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+      this.ends();
+    } catch (error) {
+      this.begins(error);
+    }
   }
 
-  /** Told of each success; whether failures came before it. */
-  ends(): boolean {
-    const isOver = this.#lasts;
+  begins(error: unknown): void {
+    const { log, level = 'warn', fails } = this.#lines;
+    if (!this.#lasts) log[level]({ err: error }, fails);
+    this.#lasts = true;
+  }
+
+  ends(): void {
+    if (this.#lasts) this.#lines.log.info(this.#lines.works);
     this.#lasts = false;
-    return isOver;
   }
 }
 

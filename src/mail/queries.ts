@@ -5,7 +5,7 @@ import type { Transaction } from '../journal/transaction.ts';
 import { timeOrderedFloor, timeOrderedId } from '../lib/ids.ts';
 import { phrase } from '../lib/phrases.ts';
 import type { Reader } from '../store/database.ts';
-import { marks } from '../store/table.ts';
+import { insertion, marks, where } from '../store/table.ts';
 import { ALERTS, LETTER_ID_PREFIX, LETTERS, type Letter, type NewLetter } from './letter.ts';
 
 const LETTER = LETTERS.columnList;
@@ -51,16 +51,13 @@ export async function addLetters(transaction: Transaction, all: readonly NewLett
        and due_at + 0 > 0 and ${SUBJECT} in (${marks(abouts)}) and once not in (${marks(onces)})`,
     ...[phrase('A newer one takes its place'), ...abouts, ...bySubject.keys(), ...onces],
   );
-  const row = "(?, ?, ?, ?, ?, ?, 'pending', ?, ?, 0)";
-  await transaction.measure(
-    `insert into letters (id, kind, about, merchant_id, recipient, once, status, created_at, due_at, attempts)
-     values ${letters.map(() => row).join(', ')} on conflict do nothing`,
-    ...letters.flatMap(({ kind, about, merchant_id, recipient, once }) => [
-      timeOrderedId(LETTER_ID_PREFIX, now),
-      ...[kind, about, merchant_id, recipient, once],
-      ...[now, now],
-    ]),
+  const rows = letters.map(
+    (letter): Letter => ({
+      ...{ ...LETTERS.nulls, ...letter, id: timeOrderedId(LETTER_ID_PREFIX, now) },
+      ...{ status: 'pending', created_at: now, due_at: now, attempts: 0 },
+    }),
   );
+  await transaction.measure(...insertion(LETTERS, rows, 'on conflict do nothing'));
 }
 
 /** The letter that has been due longest at `now`, alerts before all others. */
@@ -147,10 +144,11 @@ export function listLetters(
   { about, failed = false, before = '~' }: LettersWanted & { before?: string | undefined },
   limit: number,
 ): Promise<Letter[]> {
-  const conditions = `${about === undefined ? '' : 'and about = ?'} ${failed ? "and status = 'failed'" : ''}`;
+  const status = failed ? 'failed' : undefined;
+  const { sql, values } = where({ 'id < ?': before, 'about = ?': about, 'status = ?': status });
   return database.query<Letter>(
-    `select ${LETTER} from letters where id < ? ${conditions} order by id desc limit ? + 0`,
-    ...[before, ...(about === undefined ? [] : [about])],
+    `select ${LETTER} from letters where ${sql} order by id desc limit ? + 0`,
+    ...values,
     limit,
   );
 }

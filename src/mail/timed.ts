@@ -113,8 +113,7 @@ export class Timed {
   /** Endpoints that have failed for a while: told once in each time of failing. */
   async #failing(now: number): Promise<NewLetter[]> {
     const { database, directory } = this.#parts;
-    const asked = { merchant_id: undefined, mode: undefined, state: 'failing' } as const;
-    const endpoints = await searchEndpoints(database, asked, undefined, ENDPOINTS_MAXIMUM);
+    const endpoints = await searchEndpoints(database, { state: 'failing' }, ENDPOINTS_MAXIMUM);
     return endpoints
       .filter(({ failing_since }) => failing_since !== null && now - failing_since >= FAILING_MS)
       .filter(({ merchant_id }) => wants(directory.profile(merchant_id), 'webhook_failing'))

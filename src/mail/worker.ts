@@ -66,8 +66,7 @@ interface MailParts {
 export class MailWorker {
   readonly #parts: MailParts;
   readonly #node = randomId('node_');
-  readonly #rounds = new Rounds(() => this.#look(), LOOK_EVERY_MS);
-  readonly #outage = new Outage();
+  readonly #rounds: Rounds;
   readonly #perHour: ReturnType<typeof letterLimit>;
   #leaseEnds = Number.NEGATIVE_INFINITY;
   #hasBegun = false;
@@ -84,6 +83,12 @@ export class MailWorker {
   constructor(parts: MailParts) {
     this.#parts = parts;
     this.#perHour = letterLimit(parts.clock);
+    const outage = new Outage({
+      log: parts.log,
+      fails: 'letters cannot be sent for now; it is tried again',
+      works: 'letters are sent again',
+    });
+    this.#rounds = new Rounds(() => outage.tried(() => this.#round()), LOOK_EVERY_MS);
   }
 
   start(): void {
@@ -103,18 +108,6 @@ export class MailWorker {
       await this.#commit((transaction) => releasePlace(transaction, PLACES, PLACE, this.#node)).catch(
         () => {},
       );
-  }
-
-  #look(): Promise<void> {
-    return this.#round().then(
-      () => {
-        if (this.#outage.ends()) this.#parts.log.info('letters are sent again');
-      },
-      (error) => {
-        if (this.#outage.begins())
-          this.#parts.log.warn({ err: error }, 'letters cannot be sent for now; it is tried again');
-      },
-    );
   }
 
   async #round(): Promise<void> {

@@ -55,7 +55,7 @@ export interface Sweeper {
 /** Runs the sweeper each second until stopped. A round that fails is tried again by the next, and logged once until one succeeds. */
 export function startSweeper(journal: Journal, clock: Clock, log: Logger): Sweeper {
   const counters: Sweeper['counters'] = { expired: 0, finishedAt: undefined };
-  const outage = new Outage();
+  const outage = new Outage({ log, fails: 'the sweeper will try again', works: 'the sweeper works again' });
   let round: Promise<void> | undefined;
   let sinceForgotten = FORGET_EVERY_MS;
   let stopping = false;
@@ -73,17 +73,8 @@ export function startSweeper(journal: Journal, clock: Clock, log: Logger): Sweep
     if (!stopping) sinceForgotten = 0;
   }
 
-  async function sweep(): Promise<void> {
-    try {
-      await work();
-      if (outage.ends()) log.info('the sweeper works again');
-    } catch (error) {
-      if (outage.begins()) log.warn({ err: error }, 'the sweeper will try again');
-    }
-  }
-
   const timer = setInterval(() => {
-    round ??= sweep().finally(() => (round = undefined));
+    round ??= outage.tried(work).finally(() => (round = undefined));
   }, SWEEP_EVERY_MS);
   return {
     counters,

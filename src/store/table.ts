@@ -1,5 +1,5 @@
 // The one definition of a table: its columns and their types. The type of a row, statements and digests follow from it.
-import type { Database, Reader, Row } from './database.ts';
+import type { Database, Reader, Row, Value } from './database.ts';
 
 interface Column<Value> {
   mayBeNull: boolean;
@@ -48,6 +48,26 @@ export function table<C extends Columns>(name: string, columns: C): Table<RowWit
 
 /** As many placeholders as there are values, for `in (…)`. */
 export const marks = (values: readonly unknown[]) => values.map(() => '?').join(', ');
+
+/** The statement that adds rows to a table, and its values. Rows whose keys are taken are left out where `how` says so. */
+export function insertion<R extends object>(
+  { name, columns, columnList }: Table<R>,
+  rows: readonly R[],
+  how = '',
+): [sql: string, ...values: Value[]] {
+  const row = `(${marks(columns)})`;
+  const values = rows.flatMap((one) => columns.map((column) => (one as Row)[column]!));
+  return [`insert into ${name} (${columnList}) values ${rows.map(() => row).join(', ')} ${how}`, ...values];
+}
+
+/** Conditions, each with one `?`, joined by `and`, and their values. Those whose value is undefined are left out. */
+export function where(conditions: Readonly<Record<string, Value | undefined>>): {
+  sql: string;
+  values: Value[];
+} {
+  const held = Object.entries(conditions).filter((one): one is [string, Value] => one[1] !== undefined);
+  return { sql: held.map(([sql]) => sql).join(' and '), values: held.map(([, value]) => value) };
+}
 
 /** The row of a table with this id. */
 export async function rowWithId<R extends object>(

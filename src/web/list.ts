@@ -79,15 +79,6 @@ export class QueryReader {
     });
   }
 
-  /** `limit` and `cursor`, where they are the last parameters there are. Throws `validation_failed` with every fault. */
-  lastPage(isId: (text: string) => boolean) {
-    const limit = this.limit();
-    const place = this.idCursor(isId);
-    this.refuseOthers();
-    this.end();
-    return { limit, place };
-  }
-
   /** Finds a fault in every parameter that was not asked for by now. */
   refuseOthers(): void {
     for (const name of Object.keys(this.#query))

@@ -15,14 +15,14 @@ import {
   resendRequestSchema,
 } from './deliver.ts';
 import { DELIVERIES_KEPT_MS, type Endpoint } from './endpoint.ts';
-import { presentEndpoint } from './present.ts';
 
 const DAYS_MAXIMUM = DELIVERIES_KEPT_MS / DAY_MS;
 
 const isEnabled = ({ disabled_at }: Endpoint) => disabled_at === null;
 
 function saysStatus(endpoint: Endpoint) {
-  const { id, status } = presentEndpoint(endpoint, undefined);
+  const { id } = endpoint;
+  const status = isEnabled(endpoint) ? 'enabled' : 'disabled';
   return { json: { id, status }, text: `${id} is ${status}.` };
 }
 

@@ -2,9 +2,9 @@
 import { type ClientRequest, type IncomingMessage, request as startRequest } from 'node:http';
 import type { Socket } from 'node:net';
 import { harmlessText } from '../lib/text.ts';
-import { HOUR_MS, monotonicMs, SECOND_MS } from '../lib/time.ts';
+import { monotonicMs, SECOND_MS } from '../lib/time.ts';
 import { type AddressRules, checkUrl } from './addresses.ts';
-import { AttemptFailure, connectChecked, type LookUp, lookUpAt } from './connection.ts';
+import { AttemptFailure, connectChecked, Deadline, type LookUp, lookUpAt } from './connection.ts';
 import { type Signed, webhookHeaders } from './signing.ts';
 
 const TOTAL_MS = 15_000;
@@ -16,7 +16,6 @@ const INTERIM_ANSWERS = 8;
 const ANSWER_BYTES = 262_144;
 /** Bytes that are parsed at once. */
 const PIECE_BYTES = 1024;
-const RETRY_AFTER_MAXIMUM_MS = 24 * HOUR_MS;
 
 interface DeliveryAttempt extends Signed {
   url: string;
@@ -33,11 +32,12 @@ export interface AttemptOutcome {
   reason: string;
   /** The first 4 KiB of the reply as text; null without one, for an address that is not public, and for a compressed reply. */
   reply: string | null;
-  /** How long a server that did not take it asks to wait, in milliseconds, at most 24 hours; null where it does not. */
+  /** How long a server that did not take it asks to wait, in milliseconds; null where it does not. */
   retryAfterMs: number | null;
-  /** Whether the server says that the endpoint is gone (410). */
-  gone: boolean;
 }
+
+/** An attempt that no server answered. */
+export const UNANSWERED = { ok: false, status: null, reply: null, retryAfterMs: null } as const;
 
 /** What failures of a connection mean, by Node's codes. */
 const REASONS: Record<string, string> = {
@@ -149,7 +149,7 @@ function retryAfter(header: string | undefined, now: number): number | null {
     : isDate
       ? Date.parse(header) - now
       : Number.NaN;
-  return Number.isNaN(ms) ? null : Math.min(Math.max(ms, 0), RETRY_AFTER_MAXIMUM_MS);
+  return Number.isNaN(ms) ? null : Math.max(ms, 0);
 }
 
 function answered(status: number, ms: number): string {
@@ -169,19 +169,13 @@ export async function attemptDelivery(
 ): Promise<AttemptOutcome> {
   const began = monotonicMs();
   const elapsed = () => Math.round(monotonicMs() - began);
-  const failed = (reason: string): AttemptOutcome => {
-    return { ok: false, status: null, ms: elapsed(), reason, reply: null, retryAfterMs: null, gone: false };
-  };
+  const failed = (reason: string): AttemptOutcome => ({ ...UNANSWERED, ms: elapsed(), reason });
   signal?.throwIfAborted();
   const fault = checkUrl(attempt.url, rules);
   if (fault) return failed(`The address is refused: ${fault.replace(/\.$/, '')}`);
-  const limit = new AbortController();
+  using limit = new Deadline(TOTAL_MS, `Your server did not answer within ${TOTAL_MS / SECOND_MS} s`, signal);
   let socket: Socket | undefined;
   limit.signal.addEventListener('abort', () => socket?.destroy(limit.signal.reason), { once: true });
-  const abort = () => limit.abort(signal?.reason);
-  signal?.addEventListener('abort', abort, { once: true });
-  const late = () => new AttemptFailure(`Your server did not answer within ${TOTAL_MS / SECOND_MS} s`);
-  const timer = setTimeout(() => limit.abort(late()), TOTAL_MS);
   try {
     const url = new URL(attempt.url);
     const connection = await connectChecked(url, rules, lookUp, attempt.at, limit.signal);
@@ -199,14 +193,11 @@ export async function attemptDelivery(
       reason: answered(status, ms),
       reply: isShown ? harmlessText(new TextDecoder().decode(bytes)) : null,
       retryAfterMs: ok ? null : retryAfter(response.headers['retry-after'], attempt.at + elapsed()),
-      gone: status === 410,
     };
   } catch (error) {
     signal?.throwIfAborted();
     return failed(reasonOf(error));
   } finally {
-    clearTimeout(timer);
-    signal?.removeEventListener('abort', abort);
     socket?.destroy();
   }
 }

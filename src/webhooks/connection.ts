@@ -26,6 +26,22 @@ export class AttemptFailure extends Error {
   override readonly name = 'AttemptFailure';
 }
 
+/** Aborts its signal with an `AttemptFailure` after some time, and with the reason of `signal` when that is aborted, until it is disposed. */
+export class Deadline implements Disposable {
+  readonly signal: AbortSignal;
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(ms: number, message: string, signal?: AbortSignal) {
+    const controller = new AbortController();
+    this.#timer = setTimeout(() => controller.abort(new AttemptFailure(message)), ms);
+    this.signal = signal ? AbortSignal.any([controller.signal, signal]) : controller.signal;
+  }
+
+  [Symbol.dispose](): void {
+    clearTimeout(this.#timer);
+  }
+}
+
 /** The same for a name that does not exist: a webhook must not reveal which names a private network has. */
 const NOT_PUBLIC = 'does not lead to public addresses';
 
@@ -48,10 +64,8 @@ export function lookUpAt(nameServers?: readonly string[]): LookUp {
     if (isLoopbackHost(hostname)) return ['127.0.0.1', '::1'];
     const resolver = new Resolver({ timeout: DNS_QUERY_MS, tries: DNS_TRIES });
     if (nameServers) resolver.setServers(nameServers);
-    const cancel = () => resolver.cancel();
-    signal.addEventListener('abort', cancel, { once: true });
+    signal.addEventListener('abort', () => resolver.cancel(), { once: true });
     const answers = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
-    signal.removeEventListener('abort', cancel);
     const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
     if (addresses.length > 0) return addresses;
     // A name may have no address of one family. That it has none of both is reported only if nothing else failed.
@@ -219,28 +233,22 @@ export async function connectChecked(
   now: number,
   signal: AbortSignal,
 ): Promise<CheckedConnection> {
-  const late = () => new AttemptFailure(`No connection to ${url.host} within ${CONNECT_MS / 1000} s`);
-  const limit = new AbortController();
-  const abort = () => limit.abort(signal.reason);
-  const timer = setTimeout(() => limit.abort(late()), CONNECT_MS);
-  signal.addEventListener('abort', abort, { once: true });
-  if (signal.aborted) abort();
+  using deadline = new Deadline(
+    CONNECT_MS,
+    `No connection to ${url.host} within ${CONNECT_MS / 1000} s`,
+    signal,
+  );
+  const limit = deadline.signal;
   const aborted = new Promise<never>((_, reject) => {
-    limit.signal.addEventListener('abort', () => reject(limit.signal.reason), { once: true });
+    limit.addEventListener('abort', () => reject(limit.reason), { once: true });
   });
   aborted.catch(() => {}); // raced only while the name is looked up
-  try {
-    limit.signal.throwIfAborted();
-    const addresses = await Promise.race([checkedAddresses(url, rules, lookUp, limit.signal), aborted]);
-    limit.signal.throwIfAborted();
-    const socket = rules.proxy
-      ? await connectThroughProxy(url, addresses[0]!, new URL(rules.proxy), limit.signal)
-      : await connectDirectly(url, addresses, rules, limit.signal);
-    const isPublic = addresses.every(isPublicAddress);
-    if (url.protocol === 'http:') return { socket, isPublic };
-    return { socket: await secured(socket, url.hostname, now, limit.signal), isPublic };
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener('abort', abort);
-  }
+  const addresses = await Promise.race([checkedAddresses(url, rules, lookUp, limit), aborted]);
+  limit.throwIfAborted();
+  const socket = rules.proxy
+    ? await connectThroughProxy(url, addresses[0]!, new URL(rules.proxy), limit)
+    : await connectDirectly(url, addresses, rules, limit);
+  const isPublic = addresses.every(isPublicAddress);
+  if (url.protocol === 'http:') return { socket, isPublic };
+  return { socket: await secured(socket, url.hostname, now, limit), isPublic };
 }

@@ -12,7 +12,7 @@ import { type Clock, DAY_MS, formatTimestamp, machineTime, SECOND_MS } from '../
 import { presentEvent } from '../payments/events/event.ts';
 import type { Database } from '../store/database.ts';
 import type { AddressRules } from './addresses.ts';
-import { type AttemptOutcome, attemptDelivery } from './attempt.ts';
+import { type AttemptOutcome, attemptDelivery, UNANSWERED } from './attempt.ts';
 import { change, disableEndpoint } from './change.ts';
 import { dueNow, failedDueNow, noteAttempt } from './delivery-queries.ts';
 import {
@@ -46,13 +46,9 @@ const ACT = { actor: 'clock', request_id: null };
 
 /** An event that cannot be sent any more, because the store was changed from outside. */
 const UNTOLD: AttemptOutcome = {
-  ok: false,
-  status: null,
+  ...UNANSWERED,
   ms: 0,
   reason: 'The event is not in the history any more',
-  reply: null,
-  retryAfterMs: null,
-  gone: false,
 };
 
 /**
@@ -95,7 +91,8 @@ export async function noteAttempted(
   { outcome, at }: Attempted,
 ): Promise<AttemptNoted> {
   const { id, endpoint_id, event_id } = delivery;
-  const { ok, status, ms, reason, reply, retryAfterMs, gone } = outcome;
+  const { ok, status, ms, reason, reply, retryAfterMs } = outcome;
+  const gone = status === 410;
   const attempts = delivery.attempts + 1;
   const tries = ok ? 0 : delivery.tries + 1;
   const delay = ok ? undefined : delayAfter(tries, Math.random(), retryAfterMs);
@@ -172,8 +169,7 @@ export async function sendTestEvent(
   } catch (error) {
     if (!patience.aborted) throw error;
     const reason = `Your server did not answer within ${PATIENCE_MS / SECOND_MS} seconds`;
-    const nothing = { status: null, reply: null, retryAfterMs: null, gone: false };
-    return { ok: false, ms: PATIENCE_MS, reason, ...nothing, event_id: id };
+    return { ...UNANSWERED, ms: PATIENCE_MS, reason, event_id: id };
   }
 }
 

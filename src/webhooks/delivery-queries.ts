@@ -3,42 +3,25 @@
 import type { Transaction } from '../journal/transaction.ts';
 import { timeOrderedFloor } from '../lib/ids.ts';
 import type { Tenant } from '../payments/queries.ts';
-import type { Reader, Value } from '../store/database.ts';
-import { marks } from '../store/table.ts';
+import type { Reader } from '../store/database.ts';
+import { insertion, marks, where } from '../store/table.ts';
 import {
+  ATTEMPTS,
   type AttemptMade,
+  DELIVERIES,
   DELIVERY_ID_PREFIX,
   type Delivery,
   type DeliveryStatus,
   type Endpoint,
 } from './endpoint.ts';
 
-const COLUMNS = [
-  'id',
-  'endpoint_id',
-  'event_id',
-  'type',
-  'payment_id',
-  'number',
-  'status',
-  'created_at',
-  'due_at',
-  'attempts',
-  'tries',
-] as const satisfies (keyof Delivery)[];
-const DELIVERY = COLUMNS.join(', ');
-const ATTEMPT = 'delivery_id, number, at, ms, outcome, status, reason, reply';
+const DELIVERY = DELIVERIES.columnList;
 const REMOVED_AT_ONCE = 500;
 const RESENT_AT_ONCE = 1000;
 
 /** Queues deliveries. Leaves out those whose event the endpoint has already. */
 export async function addDeliveries(transaction: Transaction, rows: readonly Delivery[]): Promise<void> {
-  if (rows.length === 0) return;
-  const row = `(${marks(COLUMNS)})`;
-  await transaction.measure(
-    `insert into webhook_deliveries (${DELIVERY}) values ${rows.map(() => row).join(', ')} on conflict do nothing`,
-    ...rows.flatMap((one) => COLUMNS.map((column): Value => one[column])),
-  );
+  if (rows.length > 0) await transaction.measure(...insertion(DELIVERIES, rows, 'on conflict do nothing'));
 }
 
 /** Numbers of entries from `after` to `to` whose events were queued for an endpoint since it was changed last. */
@@ -105,40 +88,20 @@ export async function noteAttempt(
     id,
     due_at,
   );
-  await transaction.measure(
-    `insert into webhook_attempts (${ATTEMPT}) values (?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`,
-    made.delivery_id,
-    made.number,
-    made.at,
-    made.ms,
-    made.outcome,
-    made.status,
-    made.reason,
-    made.reply,
-  );
+  await transaction.measure(...insertion(ATTEMPTS, [made], 'on conflict do nothing'));
 }
 
-/** A delivery of whichever merchant, for administrators; undefined if its endpoint is gone. */
-export async function findAnyDelivery(database: Reader, id: string): Promise<Delivery | undefined> {
-  const rows = await database.query<Delivery>(
-    `select ${DELIVERY} from webhook_deliveries where id = ? and endpoint_id in (select id from webhook_endpoints)`,
-    id,
-  );
-  return rows[0];
-}
-
-/** A delivery of a tenant; undefined if it is another tenant's, or its endpoint is gone. */
+/** A delivery, of a tenant if one is given; undefined if it is another tenant's, or its endpoint is gone. */
 export async function findDelivery(
   database: Reader,
-  tenant: Tenant,
   id: string,
+  tenant?: Tenant,
 ): Promise<Delivery | undefined> {
   const rows = await database.query<Delivery>(
     `select ${DELIVERY} from webhook_deliveries where id = ?
-       and endpoint_id in (select id from webhook_endpoints where merchant_id = ? and mode = ?)`,
+       and endpoint_id in (select id from webhook_endpoints ${tenant ? 'where merchant_id = ? and mode = ?' : ''})`,
     id,
-    tenant.merchant_id,
-    tenant.mode,
+    ...(tenant ? [tenant.merchant_id, tenant.mode] : []),
   );
   return rows[0];
 }
@@ -157,7 +120,7 @@ export async function waitingDeliveries(database: Reader): Promise<WaitingDelive
   return waiting!;
 }
 
-interface DeliveryFilter {
+export interface DeliveryFilter {
   status?: DeliveryStatus | undefined;
   payment_id?: string | undefined;
 }
@@ -170,14 +133,15 @@ export function listDeliveries(
   before: string | undefined,
   limit: number,
 ): Promise<Delivery[]> {
-  const conditions: [string, Value][] = [['endpoint_id = ?', endpointId]];
-  if (status !== undefined) conditions.push(['status = ?', status]);
-  if (payment_id !== undefined) conditions.push(['payment_id = ?', payment_id]);
-  if (before !== undefined) conditions.push(['id < ?', before]);
+  const { sql, values } = where({
+    'endpoint_id = ?': endpointId,
+    'status = ?': status,
+    'payment_id = ?': payment_id,
+    'id < ?': before,
+  });
   return database.query<Delivery>(
-    `select ${DELIVERY} from webhook_deliveries where ${conditions.map(([sql]) => sql).join(' and ')}
-     order by id desc limit ? + 0`,
-    ...conditions.map(([, value]) => value),
+    `select ${DELIVERY} from webhook_deliveries where ${sql} order by id desc limit ? + 0`,
+    ...values,
     limit,
   );
 }
@@ -186,7 +150,7 @@ export function listDeliveries(
 export function attemptsOf(database: Reader, ids: readonly string[]): Promise<AttemptMade[]> {
   if (ids.length === 0) return Promise.resolve([]);
   return database.query<AttemptMade>(
-    `select ${ATTEMPT} from webhook_attempts where delivery_id in (${marks(ids)}) order by delivery_id, number`,
+    `select ${ATTEMPTS.columnList} from webhook_attempts where delivery_id in (${marks(ids)}) order by delivery_id, number`,
     ...ids,
   );
 }

@@ -110,39 +110,41 @@ const RETRY_AFTER_MAXIMUM_MS = DAY_MS;
 export const FAILING_MAXIMUM_MS = 5 * DAY_MS;
 
 /** A row of `webhook_deliveries`. Times in milliseconds since 1970. */
-export interface Delivery {
+export const DELIVERIES = table('webhook_deliveries', {
   /** `dlv_…`. */
-  id: string;
-  endpoint_id: string;
-  event_id: string;
-  type: EventType;
-  payment_id: string;
+  id: text(),
+  endpoint_id: text(),
+  event_id: text(),
+  type: text<EventType>(),
+  payment_id: text(),
   /** The number of the entry that the event tells of. */
-  number: number;
-  status: DeliveryStatus;
-  created_at: number;
+  number: integer(),
+  status: text<DeliveryStatus>(),
+  created_at: integer(),
   /** When the next attempt is due; null if there is none. */
-  due_at: number | null;
-  attempts: number;
+  due_at: integerOrNull(),
+  attempts: integer(),
   /** Attempts that failed since the delivery was queued, or last sent again by hand. */
-  tries: number;
-}
+  tries: integer(),
+});
+export type Delivery = RowOf<typeof DELIVERIES>;
 
 /** A row of `webhook_attempts`. */
-export interface AttemptMade {
-  delivery_id: string;
+export const ATTEMPTS = table('webhook_attempts', {
+  delivery_id: text(),
   /** Counts the attempts of a delivery from 1. */
-  number: number;
-  at: number;
-  ms: number;
-  outcome: 'delivered' | 'failed';
+  number: integer(),
+  at: integer(),
+  ms: integer(),
+  outcome: text<'delivered' | 'failed'>(),
   /** The HTTP status; null if there was no answer. */
-  status: number | null;
+  status: integerOrNull(),
   /** What happened, as a clause. */
-  reason: string;
+  reason: text(),
   /** What the receiver answered, at most 4 KiB. */
-  reply: string | null;
-}
+  reply: textOrNull(),
+});
+export type AttemptMade = RowOf<typeof ATTEMPTS>;
 
 /**
  * How long the next attempt waits after `tries` that failed, in milliseconds; undefined after the last. `chance` is from 0 to 1,

@@ -3,18 +3,18 @@ import { z } from 'zod';
 import { formatTimestamp, timestampOrNull } from '../lib/time.ts';
 import { EVENT_TYPES, type EventType } from '../payments/events/event.ts';
 import type { Reader } from '../store/database.ts';
+import { listSchema, listText, pageOf } from '../web/list.ts';
 import { type Description, json, jsonSchema, ref } from '../web/openapi.ts';
 import { TEST_EVENT_TYPE, testEventSchema } from './deliver.ts';
-import { attemptsOf } from './delivery-queries.ts';
+import { attemptsOf, type DeliveryFilter, listDeliveries } from './delivery-queries.ts';
 import {
   type AttemptMade,
   DELIVERY_STATUSES,
   type Delivery,
   DISABLED_REASONS,
-  type Endpoint,
   FAILING_MAXIMUM_MS,
-  type Queue,
 } from './endpoint.ts';
+import type { StandingEndpoint } from './queries.ts';
 
 const moment = z.string().describe('ISO 8601 with a numeric UTC offset.');
 
@@ -74,17 +74,17 @@ export const deliverySchema = z
   })
   .meta({ id: 'Delivery' });
 
-export const wholeDeliverySchema = deliverySchema
+const wholeDeliverySchema = deliverySchema
   .extend({ attempts: z.array(attemptSchema) })
   .meta({ id: 'WholeDelivery' });
 
-/** An endpoint as it is shown, without its secret. `queue` tells whether it fails. */
-export function presentEndpoint(
-  endpoint: Endpoint,
-  queue: Pick<Queue, 'failing_since'> | undefined,
-): z.infer<typeof endpointSchema> {
-  const { mode, types, disabled_at, secret_made_at, old_secret_until } = endpoint;
-  const failing_since = queue?.failing_since ?? null;
+/** The answers about a delivery, and about a page of them, by their names in the document. */
+export const DELIVERY_ANSWER = ['DeliveryAnswer', z.strictObject({ data: wholeDeliverySchema })] as const;
+export const DELIVERY_LIST = ['DeliveryList', listSchema(deliverySchema)] as const;
+
+/** An endpoint as it is shown, without its secret. */
+export function presentEndpoint(endpoint: StandingEndpoint): z.infer<typeof endpointSchema> {
+  const { mode, types, disabled_at, failing_since, secret_made_at, old_secret_until } = endpoint;
   return {
     id: endpoint.id,
     object: 'webhook_endpoint',
@@ -97,13 +97,17 @@ export function presentEndpoint(
     disabled_reason: endpoint.disabled_reason,
     disabled_note: endpoint.disabled_note,
     failing_since: timestampOrNull(failing_since),
-    disables_at: failing_since === null ? null : formatTimestamp(failing_since + FAILING_MAXIMUM_MS),
+    disables_at: timestampOrNull(disablesAt(endpoint)),
     secret_made_at: formatTimestamp(secret_made_at),
     old_secret_until: timestampOrNull(old_secret_until),
     created_at: formatTimestamp(endpoint.created_at),
     updated_at: formatTimestamp(endpoint.updated_at),
   };
 }
+
+/** When an endpoint is disabled if no attempt succeeds before, in milliseconds since 1970; null if it does not fail. */
+export const disablesAt = ({ failing_since }: Pick<StandingEndpoint, 'failing_since'>): number | null =>
+  failing_since === null ? null : failing_since + FAILING_MAXIMUM_MS;
 
 /** A delivery as it is shown, with the last of its attempts. */
 export function presentDelivery(
@@ -131,23 +135,27 @@ function presentAttempt(made: AttemptMade): z.infer<typeof attemptSchema> {
   return { number, at: formatTimestamp(at), outcome, status, ms, reason, reply };
 }
 
-/** Deliveries as a list shows them. */
-export async function presentDeliveries(
+/** The JSON text of a page of an endpoint's deliveries. */
+export async function deliveriesText(
   database: Reader,
-  deliveries: readonly Delivery[],
-): Promise<z.infer<typeof deliverySchema>[]> {
-  const ids = deliveries.map(({ id }) => id);
+  endpointId: string,
+  { limit, cursor, ...filter }: { limit: number; cursor: string | undefined } & DeliveryFilter,
+): Promise<string> {
+  const { page, next } = pageOf(await listDeliveries(database, endpointId, filter, cursor, limit + 1), limit);
+  const ids = page.map(({ id }) => id);
   const attempts = Map.groupBy(await attemptsOf(database, ids), ({ delivery_id }) => delivery_id);
-  return deliveries.map((delivery) => presentDelivery(delivery, attempts.get(delivery.id) ?? []));
+  const items = page.map((one) => JSON.stringify(presentDelivery(one, attempts.get(one.id) ?? [])));
+  return listText(items, next);
 }
 
-/** A delivery with all its attempts. */
-export async function presentWholeDelivery(
-  database: Reader,
-  delivery: Delivery,
-): Promise<z.infer<typeof wholeDeliverySchema>> {
+/** The JSON text of the answer about a delivery, with all its attempts. */
+export async function deliveryText(database: Reader, delivery: Delivery): Promise<string> {
   const attempts = await attemptsOf(database, [delivery.id]);
-  return { ...presentDelivery(delivery, attempts), attempts: attempts.map(presentAttempt) };
+  const data: z.infer<typeof wholeDeliverySchema> = {
+    ...presentDelivery(delivery, attempts),
+    attempts: attempts.map(presentAttempt),
+  };
+  return JSON.stringify({ data });
 }
 
 const signed = (name: string, description: string) => ({

@@ -4,8 +4,8 @@ import type { PlaceTable } from '../journal/reading-place.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import type { Mode } from '../merchants/merchant.ts';
 import type { Tenant } from '../payments/queries.ts';
-import type { Reader, Value } from '../store/database.ts';
-import { marks, rowWithId } from '../store/table.ts';
+import type { Reader } from '../store/database.ts';
+import { marks, rowWithId, where } from '../store/table.ts';
 import { ENDPOINTS, type Endpoint, type EndpointState, type Queue, receiverOf } from './endpoint.ts';
 
 const ENDPOINT = ENDPOINTS.columnList;
@@ -35,10 +35,15 @@ export async function othersWithUrl(database: Reader, endpoint: Endpoint): Promi
   );
 }
 
+/** An endpoint with when the first attempt since its last success failed, milliseconds since 1970; null after a success. */
+export type StandingEndpoint = Endpoint & Pick<Queue, 'failing_since'>;
+
 interface EndpointFilter {
-  merchant_id: string | undefined;
-  mode: Mode | undefined;
-  state: EndpointState | undefined;
+  merchant_id?: string | undefined;
+  mode?: Mode | undefined;
+  state?: EndpointState | undefined;
+  /** The id behind which they lie. */
+  after?: string | undefined;
 }
 
 const IN_STATE: Record<EndpointState, string> = {
@@ -47,23 +52,28 @@ const IN_STATE: Record<EndpointState, string> = {
   disabled: 'disabled_at is not null',
 };
 
-/** Endpoints of all merchants behind the id `after`, by id, each with when it began to fail. */
+/** The largest limit that PostgreSQL takes for an integer. */
+const NO_LIMIT = 2 ** 31 - 1;
+
+/** Endpoints by id, each as it stands. */
 export function searchEndpoints(
   database: Reader,
-  { merchant_id, mode, state }: EndpointFilter,
-  after: string | undefined,
-  limit: number,
-): Promise<(Endpoint & Pick<Queue, 'failing_since'>)[]> {
-  const conditions: [string, Value][] = [['id > ?', after ?? '']];
-  if (merchant_id !== undefined) conditions.push(['merchant_id = ?', merchant_id]);
-  if (mode !== undefined) conditions.push(['mode = ?', mode]);
-  const all = [...conditions.map(([sql]) => sql), ...(state ? [IN_STATE[state]] : [])];
+  { merchant_id, mode, state, after = '' }: EndpointFilter = {},
+  limit = NO_LIMIT,
+): Promise<StandingEndpoint[]> {
+  const { sql, values } = where({ 'id > ?': after, 'merchant_id = ?': merchant_id, 'mode = ?': mode });
   return database.query(
     `select ${ENDPOINT}, failing_since from webhook_endpoints left join webhook_queues on endpoint_id = id
-     where ${all.join(' and ')} order by id limit ? + 0`,
-    ...conditions.map(([, value]) => value),
+     where ${sql} ${state ? `and ${IN_STATE[state]}` : ''} order by id limit ? + 0`,
+    ...values,
     limit,
   );
+}
+
+/** An endpoint as it stands. */
+export async function standing(database: Reader, endpoint: Endpoint): Promise<StandingEndpoint> {
+  const queue = await findQueue(database, endpoint.id);
+  return { ...endpoint, failing_since: queue?.failing_since ?? null };
 }
 
 export const findEndpoint = (database: Reader, id: string) => rowWithId(database, ENDPOINTS, id);

@@ -30,7 +30,7 @@ const STOP_MS = 2 * SECOND_MS;
 export class WebhookWorker {
   readonly #sending: Sending & { journal: Journal };
   readonly #log: Logger;
-  readonly #outage = new Outage();
+  readonly #outage: Outage;
   readonly #node: SendingNode;
   readonly #stopping = new AbortController();
   #ending = false;
@@ -51,6 +51,11 @@ export class WebhookWorker {
   constructor(sending: Sending & { journal: Journal }, log: Logger) {
     this.#sending = sending;
     this.#log = log;
+    this.#outage = new Outage({
+      log,
+      fails: 'webhooks cannot be delivered for now; it is tried again',
+      works: 'webhooks are delivered again',
+    });
     this.#node = {
       id: randomId('node_'),
       commits: new SharedCommits(sending.journal),
@@ -148,17 +153,14 @@ export class WebhookWorker {
     await ended;
   }
 
-  #look(): Promise<void> {
-    return this.#round().then(() => {
-      const isWell = ![...this.#failing].some((id) => this.#endpoints.has(id));
-      if (isWell && this.#outage.ends()) this.#log.info('webhooks are delivered again');
-    }, this.#failed);
+  async #look(): Promise<void> {
+    try {
+      await this.#round();
+      if (![...this.#failing].some((id) => this.#endpoints.has(id))) this.#outage.ends();
+    } catch (error) {
+      this.#outage.begins(error);
+    }
   }
-
-  readonly #failed = (error: unknown) => {
-    if (this.#outage.begins())
-      this.#log.warn({ err: error }, 'webhooks cannot be delivered for now; it is tried again');
-  };
 
   async #round(): Promise<void> {
     await this.#takeOver();
@@ -217,7 +219,7 @@ export class WebhookWorker {
         () => void this.#failing.delete(id),
         (error) => {
           this.#failing.add(id);
-          this.#failed(error);
+          this.#outage.begins(error);
         },
       )
       .finally(() => {

@@ -94,7 +94,7 @@ test('an attempt is one signed POST of the body as it stands', async () => {
   const { ms, ...rest } = outcome;
   assert.ok(Number.isInteger(ms) && ms >= 0);
   const reason = `Your server answered 204 in ${ms} ms`;
-  assert.deepEqual(rest, { ok: true, status: 204, reason, reply: null, retryAfterMs: null, gone: false });
+  assert.deepEqual(rest, { ok: true, status: 204, reason, reply: null, retryAfterMs: null });
   assert.equal(taken.length, 1);
   const { request, body } = taken[0]!;
   assert.equal(`${request.method} ${request.url}`, 'POST /hook?shop=1');
@@ -107,7 +107,7 @@ test('an attempt is one signed POST of the body as it stands', async () => {
     assert.ok(hasValidSignature({ secrets: [secret], headers: request.headers, body, now: Date.now() }));
 });
 
-test('only a status from 200 to 299 is success, and 410 says that the endpoint is gone', async () => {
+test('only a status from 200 to 299 is success', async () => {
   let status = 0;
   const port = await answering((_request, response) => response.writeHead(status).end());
   for (status of [
@@ -116,7 +116,6 @@ test('only a status from 200 to 299 is success, and 410 says that the endpoint i
     const outcome = await sendTo(port);
     assert.equal(outcome.status, status);
     assert.equal(outcome.ok, status < 300, `${status}`);
-    assert.equal(outcome.gone, status === 410, `${status}`);
     if (status >= 400) assert.equal(outcome.reason, `Your server answered ${status} in ${outcome.ms} ms`);
   }
 });
@@ -144,7 +143,7 @@ test('a redirect is a failure and is not followed', async () => {
   assert.equal(followed, 0);
 });
 
-test('Retry-After is understood in seconds and as a date, up to 24 hours, and only from a server that did not take it', async () => {
+test('Retry-After is understood in seconds and as a date, and only from a server that did not take it', async () => {
   let header = '';
   let status = 503;
   const port = await answering((_request, response) =>
@@ -157,11 +156,10 @@ test('Retry-After is understood in seconds and as a date, up to 24 hours, and on
   assert.equal(await asked('0'), 0);
   assert.equal(await asked('120'), 120_000);
   assert.equal(await asked('86400'), 86_400_000);
-  assert.equal(await asked('9999999999'), 86_400_000);
+  assert.equal(await asked('9999999999'), 9_999_999_999_000);
   const inAnHour = await asked(new Date(Date.now() + 3_600_000).toUTCString());
   assert.ok(inAnHour! > 3_590_000 && inAnHour! <= 3_600_000, `${inAnHour}`);
   assert.equal(await asked('Mon, 01 Jan 2001 00:00:00 GMT'), 0);
-  assert.equal(await asked('Fri, 01 Jan 2100 00:00:00 GMT'), 86_400_000);
   for (const silly of [
     '-1',
     '1.5',

@@ -69,7 +69,7 @@ test('the name of the server is left out of the reason.', () => {
   const log = { info: (fields: { reason: string }) => void said.push(fields), warn: () => {} };
   const endpoint = { url: 'https://private-name.example:8443/x', merchant_id: 'mer_x' } as Endpoint;
   const delivery = { id: 'dlv_x', endpoint_id: 'whe_x', event_id: 'evt_x', attempts: 0 } as Delivery;
-  const outcome = { ok: false, status: null, ms: 1, reply: null, retryAfterMs: null, gone: false };
+  const outcome = { ok: false, status: null, ms: 1, reply: null, retryAfterMs: null };
   const noted = { status: 'retrying', disabled: null } as const;
   for (const reason of [
     'The name private-name.example does not lead to public addresses',

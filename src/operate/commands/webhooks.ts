@@ -7,7 +7,7 @@ import { ENDPOINT_ACTS } from '../../webhooks/acts.ts';
 import { sendTestEvent } from '../../webhooks/deliver.ts';
 import { ENDPOINT_ID_PREFIX, type Endpoint } from '../../webhooks/endpoint.ts';
 import { presentEndpoint } from '../../webhooks/present.ts';
-import { findEndpoint, listEndpoints, queuesOf } from '../../webhooks/queries.ts';
+import { findEndpoint, searchEndpoints } from '../../webhooks/queries.ts';
 import { webhookRules } from '../settings/merchants.ts';
 import { parseId } from './arguments.ts';
 import { actCommands, listed, onStore, type Store } from './store.ts';
@@ -51,15 +51,10 @@ export function command(): Command {
 }
 
 async function list({ configuration, database }: Store) {
-  const endpoints = await listEndpoints(database);
-  const queues = await queuesOf(
-    database,
-    endpoints.map(({ id }) => id),
-  );
-  const shown = endpoints.map((endpoint) => {
-    const queue = queues.find(({ endpoint_id }) => endpoint_id === endpoint.id);
-    return { ...presentEndpoint(endpoint, queue), merchant_id: endpoint.merchant_id };
-  });
+  const shown = (await searchEndpoints(database)).map((endpoint) => ({
+    ...presentEndpoint(endpoint),
+    merchant_id: endpoint.merchant_id,
+  }));
   const words = momentsIn(configuration.time_zone);
   const state = (one: (typeof shown)[number]) => {
     const since = (at: string | null) => `since ${words.within(at!)}`;

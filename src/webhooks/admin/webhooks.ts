@@ -17,7 +17,7 @@ import { listSchema, listText, pageOf } from '../../web/list.ts';
 import { ENDPOINT_ACTS } from '../acts.ts';
 import { endpointNotFound } from '../change.ts';
 import { resendDelivery } from '../deliver.ts';
-import { findAnyDelivery, listDeliveries } from '../delivery-queries.ts';
+import { findDelivery } from '../delivery-queries.ts';
 import {
   DELIVERY_STATUSES,
   type Delivery,
@@ -28,14 +28,14 @@ import {
   isEndpointId,
 } from '../endpoint.ts';
 import {
-  deliverySchema,
+  DELIVERY_ANSWER,
+  DELIVERY_LIST,
+  deliveriesText,
+  deliveryText,
   endpointSchema,
-  presentDeliveries,
   presentEndpoint,
-  presentWholeDelivery,
-  wholeDeliverySchema,
 } from '../present.ts';
-import { findEndpoint, findQueue, searchEndpoints } from '../queries.ts';
+import { findEndpoint, type StandingEndpoint, searchEndpoints, standing } from '../queries.ts';
 
 const merchantEndpointSchema = endpointSchema
   .extend({
@@ -47,9 +47,7 @@ const merchantEndpointSchema = endpointSchema
   .meta({ id: 'MerchantEndpoint' });
 const merchantEndpointListSchema = listSchema(merchantEndpointSchema);
 
-/** The answers about one endpoint, and about one delivery. */
 const ENDPOINT_ANSWER = ['MerchantEndpointAnswer', z.strictObject({ data: merchantEndpointSchema })] as const;
-const DELIVERY_ANSWER = ['DeliveryAnswer', z.strictObject({ data: wholeDeliverySchema })] as const;
 
 /** An endpoint of any merchant. Throws `not_found`. */
 async function anyEndpoint(database: Reader, id: string): Promise<Endpoint> {
@@ -60,28 +58,21 @@ async function anyEndpoint(database: Reader, id: string): Promise<Endpoint> {
 
 /** A delivery of any merchant. Throws `not_found`. */
 async function anyDelivery(database: Reader, id: string): Promise<Delivery> {
-  const delivery = isDeliveryId(id) ? await findAnyDelivery(database, id) : undefined;
+  const delivery = isDeliveryId(id) ? await findDelivery(database, id) : undefined;
   if (!delivery) throw new OperationalError('not_found', 'There is no such delivery.');
   return delivery;
 }
 
-function presented(endpoint: Endpoint, failing_since: number | null): z.infer<typeof merchantEndpointSchema> {
+function presented(endpoint: StandingEndpoint): z.infer<typeof merchantEndpointSchema> {
+  const { merchant_id, disabled_at, failing_since } = endpoint;
   const failing: EndpointState = failing_since === null ? 'enabled' : 'failing';
-  const { merchant_id, disabled_at } = endpoint;
   const state = disabled_at === null ? failing : 'disabled';
-  return { ...presentEndpoint(endpoint, { failing_since }), merchant_id, state };
+  return { ...presentEndpoint(endpoint), merchant_id, state };
 }
 
 /** The JSON text of the answer about one endpoint. */
-async function endpointText(database: Reader, endpoint: Endpoint): Promise<string> {
-  const queue = await findQueue(database, endpoint.id);
-  return JSON.stringify({ data: presented(endpoint, queue?.failing_since ?? null) });
-}
-
-/** The JSON text of the answer about one delivery. */
-async function deliveryText(database: Reader, delivery: Delivery): Promise<string> {
-  return JSON.stringify({ data: await presentWholeDelivery(database, delivery) });
-}
+const endpointText = async (database: Reader, endpoint: Endpoint): Promise<string> =>
+  JSON.stringify({ data: presented(await standing(database, endpoint)) });
 
 const OTHERS = 'A parameter that is none of these is an error.';
 
@@ -124,9 +115,9 @@ export const webhookReads = ({ database }: AdminParts): ApiEndpoint[] => [
     answers: { 200: { body: ['MerchantEndpointList', merchantEndpointListSchema] } },
     errors: ['validation_failed'],
     async handle({ query: { merchant: merchant_id, livemode: mode, state, limit, cursor: after } }) {
-      const found = await searchEndpoints(database, { merchant_id, mode, state }, after, limit + 1);
+      const found = await searchEndpoints(database, { merchant_id, mode, state, after }, limit + 1);
       const { page, next } = pageOf(found, limit);
-      const items = page.map((one) => JSON.stringify(presented(one, one.failing_since)));
+      const items = page.map((one) => JSON.stringify(presented(one)));
       return listText(items, next);
     },
   }),
@@ -151,16 +142,10 @@ export const webhookReads = ({ database }: AdminParts): ApiEndpoint[] => [
       cursor: idCursorParameter(isDeliveryId),
     },
     refusesOthers: true,
-    answers: { 200: { body: ['DeliveryList', listSchema(deliverySchema)] } },
+    answers: { 200: { body: DELIVERY_LIST } },
     errors: ['not_found', 'validation_failed'],
-    async handle({ request, query: { limit, cursor: before, ...filter } }) {
-      const { id } = await anyEndpoint(database, request.params.endpoint_id);
-      const found = await listDeliveries(database, id, filter, before, limit + 1);
-      const { page, next } = pageOf(found, limit);
-      const shown = await presentDeliveries(database, page);
-      const items = shown.map((delivery) => JSON.stringify(delivery));
-      return listText(items, next);
-    },
+    handle: async ({ request, query }) =>
+      deliveriesText(database, (await anyEndpoint(database, request.params.endpoint_id)).id, query),
   }),
   endpoint('GET /admin/deliveries/{delivery_id}', {
     id: 'readDeliveryOfMerchant',

@@ -12,7 +12,6 @@ import {
   textParameter,
   wordParameter,
 } from '../../web/endpoint.ts';
-import { listSchema, listText, pageOf } from '../../web/list.ts';
 import {
   presentResend,
   resend,
@@ -20,19 +19,18 @@ import {
   resendDelivery,
   resendRequestSchema,
 } from '../deliver.ts';
-import { attemptsOf, findDelivery, listDeliveries } from '../delivery-queries.ts';
+import { attemptsOf, findDelivery } from '../delivery-queries.ts';
 import { DELIVERY_STATUSES, type Delivery, isDeliveryId } from '../endpoint.ts';
 import {
+  DELIVERY_ANSWER,
+  DELIVERY_LIST,
+  deliveriesText,
   deliverySchema,
-  presentDeliveries,
+  deliveryText,
   presentDelivery,
-  presentWholeDelivery,
-  wholeDeliverySchema,
 } from '../present.ts';
 import { foundEndpoint, type WebhookRoutes } from './webhooks.ts';
 
-const deliveryListSchema = listSchema(deliverySchema);
-const deliveryAnswerSchema = z.strictObject({ data: wholeDeliverySchema });
 const resentDeliveryAnswerSchema = z.strictObject({ data: deliverySchema });
 
 type WithDelivery = { Params: { delivery_id: string } };
@@ -56,26 +54,17 @@ function readingEndpoints({ database }: WebhookRoutes): ApiEndpoint[] {
         status: wordParameter(DELIVERY_STATUSES, 'Only deliveries of this status.'),
         payment_id: textParameter('Only events of this payment.'),
       },
-      answers: { 200: { description: 'A page of deliveries.', body: ['DeliveryList', deliveryListSchema] } },
+      answers: { 200: { description: 'A page of deliveries.', body: DELIVERY_LIST } },
       errors: ['not_found', 'validation_failed'],
-      async handle({ request, query: { limit, cursor: before, ...filter } }) {
-        const { id } = await foundEndpoint(database, request);
-        const found = await listDeliveries(database, id, filter, before, limit + 1);
-        const { page, next } = pageOf(found, limit);
-        const shown = await presentDeliveries(database, page);
-        const items = shown.map((delivery) => JSON.stringify(delivery));
-        return listText(items, next);
-      },
+      handle: async ({ request, query }) =>
+        deliveriesText(database, (await foundEndpoint(database, request)).id, query),
     }),
     endpoint('GET /v1/deliveries/{delivery_id}', {
       id: 'readDelivery',
       summary: 'Read a delivery with its attempts',
-      answers: { 200: { description: 'The delivery.', body: ['DeliveryAnswer', deliveryAnswerSchema] } },
+      answers: { 200: { description: 'The delivery.', body: DELIVERY_ANSWER } },
       errors: ['not_found'],
-      async handle({ request }) {
-        const data = await presentWholeDelivery(database, await foundDelivery(database, request));
-        return JSON.stringify({ data });
-      },
+      handle: async ({ request }) => deliveryText(database, await foundDelivery(database, request)),
     }),
   ];
 }
@@ -137,7 +126,7 @@ async function foundDelivery(
   request: FastifyRequest<WithDelivery>,
 ): Promise<Delivery> {
   const { delivery_id: id } = request.params;
-  const delivery = isDeliveryId(id) ? await findDelivery(database, tenantOf(request), id) : undefined;
+  const delivery = isDeliveryId(id) ? await findDelivery(database, id, tenantOf(request)) : undefined;
   if (!delivery) throw new OperationalError('not_found', 'There is no such delivery.');
   return delivery;
 }

@@ -25,7 +25,7 @@ import {
 import { type Sending, sendTestEvent } from '../deliver.ts';
 import { ENDPOINTS_MAXIMUM, type Endpoint, isEndpointId } from '../endpoint.ts';
 import { endpointSchema, presentEndpoint } from '../present.ts';
-import { findEndpoint, findQueue, listEndpoints, queuesOf } from '../queries.ts';
+import { findEndpoint, searchEndpoints, standing } from '../queries.ts';
 import { testThrottle } from '../queue.ts';
 import { openSecret } from '../signing.ts';
 
@@ -77,9 +77,8 @@ export async function foundEndpoint(
   return endpoint;
 }
 
-async function shown(database: Reader, endpoint: Endpoint) {
-  return presentEndpoint(endpoint, await findQueue(database, endpoint.id));
-}
+const shown = async (database: Reader, endpoint: Endpoint) =>
+  presentEndpoint(await standing(database, endpoint));
 
 const ONE = ['WebhookEndpointAnswer', endpointAnswerSchema] as const;
 const NEW = ['NewWebhookEndpointAnswer', newEndpointAnswerSchema] as const;
@@ -104,10 +103,8 @@ function plainEndpoints({ database, journal }: WebhookRoutes): ApiEndpoint[] {
       answers: { 200: { description: 'All of them.', body: ['WebhookEndpointList', endpointListSchema] } },
       errors: [],
       async handle({ request }) {
-        const endpoints = await listEndpoints(database, tenantOf(request));
-        const ids = endpoints.map(({ id }) => id);
-        const queues = new Map((await queuesOf(database, ids)).map((queue) => [queue.endpoint_id, queue]));
-        const items = endpoints.map((one) => JSON.stringify(presentEndpoint(one, queues.get(one.id))));
+        const endpoints = await searchEndpoints(database, tenantOf(request));
+        const items = endpoints.map((one) => JSON.stringify(presentEndpoint(one)));
         return listText(items, null);
       },
     }),

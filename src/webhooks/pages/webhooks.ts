@@ -24,8 +24,8 @@ import {
   type DeliveryStatus,
   type Endpoint,
 } from '../endpoint.ts';
-import { presentEndpoint } from '../present.ts';
-import { findEndpoint, findQueue, listEndpoints, queuesOf } from '../queries.ts';
+import { disablesAt } from '../present.ts';
+import { findEndpoint, type StandingEndpoint, searchEndpoints, standing } from '../queries.ts';
 
 export const WEBHOOKS = '/webhooks';
 const ENDPOINTS_SHOWN = 50;
@@ -49,12 +49,6 @@ const DISABLED_BECAUSE: Record<NonNullable<Endpoint['disabled_reason']>, string>
   secret_lost: phrase('Disabled because its secret is lost. Its merchant can create a new one.'),
 };
 
-interface Line {
-  endpoint: Endpoint;
-  /** When the first attempt since the last success failed; null after a success. */
-  failingSince: number | null;
-}
-
 /** The endpoint that the path names. Throws `not_found`. */
 export async function endpointNamed({ database, params }: WebhookContext): Promise<Endpoint> {
   const endpoint = await findEndpoint(database, params.endpoint_id!);
@@ -66,36 +60,25 @@ export async function endpointNamed({ database, params }: WebhookContext): Promi
 export async function webhooksPage(context: WebhookContext): Promise<Shown> {
   const { database, address, query, say } = context;
   const asked = askedOf(query, ['merchant', 'after'], ID_MAXIMUM);
-  const all = (await listEndpoints(database)).filter(
-    ({ merchant_id }) => asked.merchant === undefined || merchant_id === asked.merchant,
-  );
-  const rest = all.filter(({ id }) => id > (asked.after ?? ''));
-  const shown = rest.slice(0, ENDPOINTS_SHOWN);
-  const queues = await queuesOf(
-    database,
-    shown.map(({ id }) => id),
-  );
-  const lines = shown.map((endpoint) => ({
-    endpoint,
-    failingSince: queues.find(({ endpoint_id }) => endpoint_id === endpoint.id)?.failing_since ?? null,
-  }));
-  const { merchant } = asked;
+  const { merchant, after } = asked;
+  const found = await searchEndpoints(database, { merchant_id: merchant, after }, ENDPOINTS_SHOWN + 1);
+  const shown = found.slice(0, ENDPOINTS_SHOWN);
   const above = merchant
     ? html`<a class="plain" href="${address(`/merchants/${merchant}`)}">${merchantName(context, merchant)}</a>`
     : html`<a class="plain" href="${address('/merchants')}">${say`Merchants`}</a>`;
   const content = html`<p>${above}</p>
 <h1>${say`Webhooks`}</h1>
 ${
-  lines.length === 0
+  shown.length === 0
     ? emptyState(
         'hook',
         merchant ? say`This merchant has no webhook endpoints.` : say`There are no webhook endpoints.`,
       )
-    : endpointTable(context, lines)
+    : endpointTable(context, shown)
 }
 ${pager(
-  asked.after !== undefined && [say`First`, address(WEBHOOKS, { merchant })],
-  rest.length > ENDPOINTS_SHOWN && [say`Next`, address(WEBHOOKS, { merchant, after: shown.at(-1)!.id })],
+  after !== undefined && [say`First`, address(WEBHOOKS, { merchant })],
+  found.length > ENDPOINTS_SHOWN && [say`Next`, address(WEBHOOKS, { merchant, after: shown.at(-1)!.id })],
   say`Pages`,
 )}
 <p class="muted">${say.html`Merchants add endpoints by the API: ${html`<code>POST /v1/webhook_endpoints</code>`}.`}</p>`;
@@ -108,39 +91,38 @@ const merchantName = ({ directory }: WebhookContext, id: string): Html =>
 const endpointAddress = ({ address }: WebhookContext, { id }: Pick<Endpoint, 'id'>) =>
   address(`${WEBHOOKS}/${id}`);
 
-function endpointTable(context: WebhookContext, lines: readonly Line[]): Html {
+function endpointTable(context: WebhookContext, endpoints: readonly StandingEndpoint[]): Html {
   const { say } = context;
-  return records<Line>(
+  return records<StandingEndpoint>(
     [
       [
         say`Endpoint`,
-        ({ endpoint }) =>
+        (endpoint) =>
           html`<a class="plain" href="${endpointAddress(context, endpoint)}" data-key-row>${literal(endpoint.url)}</a>`,
       ],
-      [say`Merchant`, ({ endpoint }) => merchantName(context, endpoint.merchant_id)],
-      [say`Mode`, ({ endpoint }) => say.of(MODE_NAMES[endpoint.mode])],
-      [say`State`, (line) => stateStamp(context, line)],
+      [say`Merchant`, ({ merchant_id }) => merchantName(context, merchant_id)],
+      [say`Mode`, ({ mode }) => say.of(MODE_NAMES[mode])],
+      [say`State`, (endpoint) => stateStamp(context, endpoint)],
       [
         say`Since`,
-        ({ endpoint, failingSince }) =>
-          moment(context, endpoint.disabled_at ?? failingSince ?? endpoint.created_at),
+        ({ disabled_at, failing_since, created_at }) =>
+          moment(context, disabled_at ?? failing_since ?? created_at),
       ],
     ],
-    lines,
+    endpoints,
   );
 }
 
-function stateStamp({ say }: WebhookContext, { endpoint, failingSince }: Line): Html {
-  if (endpoint.disabled_at !== null) return html`<span class="stamp rejected">${say`Disabled`}</span>`;
-  if (failingSince !== null) return html`<span class="stamp requires_review">${say`Failing`}</span>`;
+function stateStamp({ say }: WebhookContext, { disabled_at, failing_since }: StandingEndpoint): Html {
+  if (disabled_at !== null) return html`<span class="stamp rejected">${say`Disabled`}</span>`;
+  if (failing_since !== null) return html`<span class="stamp requires_review">${say`Failing`}</span>`;
   return html`<span class="stamp approved">${say`Enabled`}</span>`;
 }
 
 /** One endpoint, what administrators can do about it, and its deliveries. */
 export async function endpointPage(context: WebhookContext): Promise<Outcome> {
   const { database, address, query, say } = context;
-  const endpoint = await endpointNamed(context);
-  const failingSince = (await findQueue(database, endpoint.id))?.failing_since ?? null;
+  const endpoint = await standing(database, await endpointNamed(context));
   const asked = askedOf(query, ['status', 'before'], ID_MAXIMUM);
   const status = DELIVERY_STATUSES.find((one) => one === asked.status);
   const faults = asked.status !== undefined && !status ? { status: say`Choose one of the states` } : {};
@@ -151,10 +133,10 @@ export async function endpointPage(context: WebhookContext): Promise<Outcome> {
   const links = actLinks(context, ENDPOINT_ACTS, endpoint);
   const content = html`<p><a class="plain" href="${address(WEBHOOKS)}">${say`Webhooks`}</a></p>
 <div class="subject">
-<p>${stateStamp(context, { endpoint, failingSince })}</p>
+<p>${stateStamp(context, endpoint)}</p>
 <h1>${literal(endpoint.url)}</h1>
 </div>
-${stateNotice(context, endpoint, failingSince)}
+${stateNotice(context, endpoint)}
 ${facts(context, endpoint)}
 ${links.length > 0 && html`<p class="actions">${links}</p>`}
 <section class="block" aria-labelledby="deliveries-heading"><h2 id="deliveries-heading">${say`Deliveries`}</h2>
@@ -173,7 +155,7 @@ ${pager(
   return { title: endpoint.url, content, place: '/merchants', faults };
 }
 
-function stateNotice(context: WebhookContext, endpoint: Endpoint, failingSince: number | null): Html | null {
+function stateNotice(context: WebhookContext, endpoint: StandingEndpoint): Html | null {
   const { say } = context;
   if (endpoint.disabled_at !== null)
     return notice(
@@ -183,10 +165,10 @@ function stateNotice(context: WebhookContext, endpoint: Endpoint, failingSince: 
       }`,
       'warn',
     );
-  const { disables_at } = presentEndpoint(endpoint, { failing_since: failingSince });
-  if (failingSince === null || disables_at === null) return null;
+  const disables = disablesAt(endpoint);
+  if (disables === null) return null;
   return notice(
-    html`<p>${say.html`Every attempt has failed since ${moment(context, failingSince)}. If none succeeds, it is disabled on ${moment(context, Date.parse(disables_at))}.`}</p>`,
+    html`<p>${say.html`Every attempt has failed since ${moment(context, endpoint.failing_since!)}. If none succeeds, it is disabled on ${moment(context, disables)}.`}</p>`,
     'warn',
   );
 }
@@ -236,7 +218,7 @@ function deliveryTable(context: WebhookContext, deliveries: readonly Delivery[])
 /** The delivery that the path names, of the endpoint that it names. Throws `not_found`. */
 async function deliveryNamed(context: WebhookContext): Promise<{ endpoint: Endpoint; delivery: Delivery }> {
   const endpoint = await endpointNamed(context);
-  const delivery = await findDelivery(context.database, endpoint, context.params.delivery_id!);
+  const delivery = await findDelivery(context.database, context.params.delivery_id!, endpoint);
   if (delivery?.endpoint_id !== endpoint.id)
     throw new OperationalError('not_found', 'There is no such delivery. They are kept for 30 days.');
   return { endpoint, delivery };
