@@ -4,9 +4,9 @@ import { createReadStream, readFileSync, statSync } from 'node:fs';
 import { jsonOr } from '../lib/text.ts';
 import { formatTimestamp } from '../lib/time.ts';
 import type { Reader } from '../store/database.ts';
-import { type AuditEntry, canonicalEntry, NO_SEAL, type Seal } from './audit-entry.ts';
+import { canonicalEntry, NO_SEAL, type Seal } from './audit-entry.ts';
 import { checkpointFiles, readPublicKey } from './checkpoint.ts';
-import { entriesAfter, findSeal, readHeads, sealHolding, sealsAfter } from './queries.ts';
+import { entriesBehind, findSeal, readHeads, sealHolding, sealsAfter } from './queries.ts';
 
 const PAGE = 500;
 export const EXPORT_FORMAT = 'counterfoil audit export';
@@ -74,7 +74,7 @@ export async function* exportHistory(
 
   const begun = (first?.first_entry ?? 1) - 1;
   const done: Exported = { entries: 0, seals: 0, checkpoints: 0 };
-  const entries = allEntries(view, first && first.first_entry - 1);
+  const entries = entriesBehind(view, first && first.first_entry - 1, PAGE);
   let next = await entries.next();
   for (;;) {
     const seals = await sealsAfter(view, last?.number, PAGE);
@@ -104,15 +104,6 @@ export async function* exportHistory(
 }
 
 const line = (value: object) => `${JSON.stringify(value)}\n`;
-
-async function* allEntries(view: Reader, after: number | undefined): AsyncGenerator<AuditEntry> {
-  for (let last = after; ; ) {
-    const page: AuditEntry[] = await entriesAfter(view, last, PAGE);
-    yield* page;
-    if (page.length < PAGE) return;
-    last = page.at(-1)!.number;
-  }
-}
 
 /** The whole lines of the checkpoint file; an end that a crash cut off is none. */
 async function* linesOf({ file, bytes }: CheckpointFile): AsyncGenerator<string> {

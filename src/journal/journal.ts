@@ -358,6 +358,6 @@ class WorkQueue {
 }
 
 /** The order of rows' names, in which every node changes them. */
-function byRow(one: Waiting, other: Waiting): number {
+export function byRow(one: { row: string }, other: { row: string }): number {
   return one.row < other.row ? -1 : one.row > other.row ? 1 : 0;
 }

@@ -1,6 +1,6 @@
 // The SQL of the history.
 
-import { DatabaseError, type Reader, type Row } from '../store/database.ts';
+import { DatabaseError, type Reader, type Row, type Value } from '../store/database.ts';
 import { marks, where } from '../store/table.ts';
 import type { AuditEntry, Seal } from './audit-entry.ts';
 
@@ -65,12 +65,18 @@ export async function newestSeal(database: Reader): Promise<Seal | undefined> {
 
 /** From the very first, whatever its number, when there is none to come after. */
 export function sealsAfter(database: Reader, number: number | undefined, limit: number): Promise<Seal[]> {
-  return database.query<Seal>(
-    `${SELECT_SEALS}
-     ${number === undefined ? '' : 'where number > ?'} order by number limit ? + 0`,
-    ...(number === undefined ? [] : [number]),
-    limit,
-  );
+  return database.query<Seal>(...behind(SELECT_SEALS, 'number', number, limit));
+}
+
+/** Rows behind a value of a column, in its order; the first of all where that is undefined. */
+function behind(
+  select: string,
+  column: string,
+  value: Value | undefined,
+  limit: number,
+): [string, ...Value[]] {
+  const { sql, values } = where({ [`${column} > ?`]: value });
+  return [`${select} ${sql && `where ${sql}`} order by ${column} limit ? + 0`, ...values, limit];
 }
 
 export function entriesAfter(
@@ -78,12 +84,21 @@ export function entriesAfter(
   number: number | undefined,
   limit: number,
 ): Promise<AuditEntry[]> {
-  return database.query<AuditEntry>(
-    `${SELECT_ENTRIES}
-     ${number === undefined ? '' : 'where number > ?'} order by number limit ? + 0`,
-    ...(number === undefined ? [] : [number]),
-    limit,
-  );
+  return database.query<AuditEntry>(...behind(SELECT_ENTRIES, 'number', number, limit));
+}
+
+/** The entries behind number `after`, in order, read `page` at a time. */
+export async function* entriesBehind(
+  view: Reader,
+  after: number | undefined,
+  page: number,
+): AsyncGenerator<AuditEntry, undefined> {
+  for (let last = after; ; ) {
+    const entries = await entriesAfter(view, last, page);
+    yield* entries;
+    if (entries.length < page) return;
+    last = entries.at(-1)!.number;
+  }
 }
 
 /** How many entries have a lower number, and the lowest of all. */
@@ -258,9 +273,5 @@ export function rowsAfter<R>(
   after: string | undefined,
   limit: number,
 ): Promise<R[]> {
-  return database.query<R>(
-    `select ${columns.join(', ')} from ${table} ${after === undefined ? '' : `where ${key} > ?`} order by ${key} limit ? + 0`,
-    ...(after === undefined ? [] : [after]),
-    limit,
-  );
+  return database.query<R>(...behind(`select ${columns.join(', ')} from ${table}`, key, after, limit));
 }

@@ -1,7 +1,7 @@
 // Gathers what a worker of a node writes into few commits, because each costs a flush that payments wait for.
 
 import { monotonicMs } from '../lib/time.ts';
-import type { Journal } from './journal.ts';
+import { byRow, type Journal } from './journal.ts';
 import type { Transaction, Work } from './transaction.ts';
 
 /** Between two commits of the worker: 33 a second at most, beside some hundreds of payments. */
@@ -39,7 +39,7 @@ export class SharedCommits {
   async #run(): Promise<void> {
     this.#timer = undefined;
     this.#begunAt = monotonicMs();
-    const all = this.#gathered.sort((one, other) => (one.row < other.row ? -1 : one.row > other.row ? 1 : 0));
+    const all = this.#gathered.sort(byRow);
     this.#gathered = [];
     const runAll = async (transaction: Transaction) => {
       const values: unknown[] = [];

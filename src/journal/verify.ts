@@ -6,7 +6,7 @@ import { knownMigrations } from '../store/migrate.ts';
 import { type SchemaFault, schemaFaults } from '../store/schema.ts';
 import { type AuditEntry, NO_SEAL, type Seal, sealEntries } from './audit-entry.ts';
 import type { Checkpoint, CheckpointReading } from './checkpoint.ts';
-import { appliedMigrations, countEntriesBefore, entriesAfter, readHeads, sealsAfter } from './queries.ts';
+import { appliedMigrations, countEntriesBefore, entriesBehind, readHeads, sealsAfter } from './queries.ts';
 import type { Acknowledgement, RowFault } from './row-fault.ts';
 import { HistoryBroken, type RowCheck, type RowReport, type Voucher } from './rows.ts';
 
@@ -243,7 +243,7 @@ async function walkSeals(view: Reader, { since, vouchers, tick }: Walk): Promise
   }
   const end = last?.last_entry ?? 0;
   entries ??= await readerFrom(view, end + 1);
-  const surplus = await entries.peek();
+  const surplus = entries.peek();
   if (surplus)
     throw new HistoryBroken(`entry ${surplus.number} stands behind the last seal`, { entry: surplus.number });
   for (const { noun, checkpoints } of vouchers) requireReached(last, checkpoints.at(-1), noun);
@@ -301,48 +301,32 @@ function requireReached(last: Seal | undefined, newest: Checkpoint | undefined, 
   );
 }
 
-/** A reader of the entries from number `first` on. Earlier entries are counted only. */
-async function readerFrom(view: Reader, first: number): Promise<EntryReader> {
-  if (first === 1) return new EntryReader(view);
-  const before = await countEntriesBefore(view, first);
-  if (before.count !== first - 1 || before.first !== 1) {
-    throw new HistoryBroken(`there are ${before.count} entries before entry ${first}`, {
-      entry: first - 1,
-    });
-  }
-  return new EntryReader(view, first - 1);
+/** Hands out entries in order, a page in memory at a time. */
+interface EntryReader {
+  /** The next; undefined behind the last. */
+  peek(): AuditEntry | undefined;
+  /** The entries that a seal covers. Throws `HistoryBroken`. */
+  take(seal: Seal): Promise<AuditEntry[]>;
 }
 
-/** Hands out entries in order, a page in memory at a time. */
-class EntryReader {
-  readonly #view: Reader;
-  #page: AuditEntry[] = [];
-  #position = 0;
-  #after: number | undefined;
-
-  constructor(view: Reader, after?: number) {
-    this.#view = view;
-    this.#after = after;
-  }
-
-  async peek(): Promise<AuditEntry | undefined> {
-    if (this.#position === this.#page.length) {
-      this.#page = await entriesAfter(this.#view, this.#after, PAGE);
-      this.#position = 0;
-    }
-    return this.#page[this.#position];
-  }
-
-  async take({ number: seal, first_entry, last_entry }: Seal): Promise<AuditEntry[]> {
-    const taken: AuditEntry[] = [];
-    for (let number = first_entry; number <= last_entry; number++) {
-      const entry = await this.peek();
-      if (entry?.number !== number)
-        throw new HistoryBroken(`entry ${number} is missing`, { entry: number, seal });
-      taken.push(entry);
-      this.#position++;
-      this.#after = number;
-    }
-    return taken;
-  }
+/** A reader of the entries from number `first` on. Earlier entries are counted only. */
+async function readerFrom(view: Reader, first: number): Promise<EntryReader> {
+  const before = first === 1 ? undefined : await countEntriesBefore(view, first);
+  if (before && (before.count !== first - 1 || before.first !== 1))
+    throw new HistoryBroken(`there are ${before.count} entries before entry ${first}`, { entry: first - 1 });
+  const entries = entriesBehind(view, before && first - 1, PAGE);
+  let next = await entries.next();
+  return {
+    peek: () => next.value,
+    async take({ number: seal, first_entry, last_entry }) {
+      const taken: AuditEntry[] = [];
+      for (let number = first_entry; number <= last_entry; number++) {
+        if (next.value?.number !== number)
+          throw new HistoryBroken(`entry ${number} is missing`, { entry: number, seal });
+        taken.push(next.value);
+        next = await entries.next();
+      }
+      return taken;
+    },
+  };
 }

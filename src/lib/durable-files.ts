@@ -43,7 +43,7 @@ export async function copyDurably(
   });
 }
 
-/** Writes a file, which must not be there unless `flags` is `w`, for its owner alone, until it is on the disk. Throws the system's errors. */
+/** Writes a file to the disk for its owner alone. It must not be there, unless `flags` is `w`. Throws the system's errors. */
 export async function writeDurably(file: string, text: string, flags: 'wx' | 'w' = 'wx'): Promise<void> {
   await withFile(file, flags, async (handle) => {
     await handle.writeFile(text);

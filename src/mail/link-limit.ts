@@ -18,34 +18,22 @@ const AN_HOUR = { payment: 3, address: 10, merchant: 500 };
 type Counted = Pick<Letter, 'kind' | 'about' | 'merchant_id' | 'recipient'> & { to: string };
 
 /**
- * Counts letters that leave in an hour. Those to an administrator, which no merchant sends, count by `recipient`: letters of merchants to
- * the same address delay no alert.
+ * Counts letters that leave: each in an hour, and `details_received` in a day, too. Those to an administrator, which no merchant sends,
+ * count by `recipient`: letters of merchants to the same address delay no alert.
  */
-const hourly = (clock: Clock): Throttle<Counted> =>
+export const letterLimit = (clock: Clock): Throttle<Counted> =>
   new Throttle(clock, HOUR_MS, [
     {
       nameOf: ({ merchant_id, recipient, to }) => (merchant_id === null ? recipient : to.toLowerCase()),
       maximum: LETTERS.address,
     },
     { nameOf: ({ merchant_id, recipient }) => merchant_id ?? recipient, maximum: LETTERS.merchant },
-  ]);
-
-/** Counts letters that leave: each in an hour, and `details_received` in a day, too. */
-export function letterLimit(
-  clock: Clock,
-): Pick<Throttle<Counted>, 'waitMs'> & { count(letter: Counted): void } {
-  const hour = hourly(clock);
-  const day = new Throttle<Counted>(clock, DAY_MS, [
-    { nameOf: ({ about }) => about, maximum: DETAILS_A_DAY },
-  ]);
-  const of = ({ kind }: Counted) => (kind === 'details_received' ? [hour, day] : [hour]);
-  return {
-    waitMs: (letter) => Math.max(...of(letter).map((one) => one.waitMs(letter))),
-    count(letter) {
-      for (const one of of(letter)) one.count(letter);
+    {
+      nameOf: ({ kind, about }) => (kind === 'details_received' ? about : undefined),
+      maximum: DETAILS_A_DAY,
+      windowMs: DAY_MS,
     },
-  };
-}
+  ]);
 
 /**
  * Returns the function that a link is counted with before it is sent. It throws `conflict` where the letter would not leave, and

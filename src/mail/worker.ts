@@ -67,7 +67,7 @@ export class MailWorker {
   readonly #parts: MailParts;
   readonly #node = randomId('node_');
   readonly #rounds: Rounds;
-  readonly #perHour: ReturnType<typeof letterLimit>;
+  readonly #limit: ReturnType<typeof letterLimit>;
   #leaseEnds = Number.NEGATIVE_INFINITY;
   #hasBegun = false;
   #hasEnded = false;
@@ -82,7 +82,7 @@ export class MailWorker {
 
   constructor(parts: MailParts) {
     this.#parts = parts;
-    this.#perHour = letterLimit(parts.clock);
+    this.#limit = letterLimit(parts.clock);
     const outage = new Outage({
       log: parts.log,
       fails: 'letters cannot be sent for now; it is tried again',
@@ -224,13 +224,13 @@ export class MailWorker {
       return true;
     }
     const counted = { ...letter, to: message.to };
-    const waitMs = this.#perHour.waitMs(counted);
+    const waitMs = this.#limit.waitMs(counted);
     if (waitMs > 0) {
       await this.#putOff(letter, clock.now() + waitMs);
       return true;
     }
     const answer = await this.#sendHeld(message);
-    if (answer.is === 'sent') this.#perHour.count(counted);
+    if (answer.is === 'sent') this.#limit.count(counted);
     await this.#noteAnswer(letter, answer);
     return true;
   }

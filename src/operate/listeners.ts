@@ -5,9 +5,8 @@ import { type AddressInfo, createServer, type Server } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from '../lib/log.ts';
 import { defectReporter } from '../web/errors.ts';
-import { trustedPeers } from '../web/host-name.ts';
 import { Listener } from '../web/listener.ts';
-import { addressForLog } from '../web/network.ts';
+import { addressForLog, inNetworks } from '../web/network.ts';
 import { connectionsMaximum } from '../web/server.ts';
 import { createShell, type ShellParts } from '../web/shell.ts';
 import type { buildApp } from './app.ts';
@@ -29,7 +28,7 @@ export async function openListeners(
   keyPair: LoadedKeyPair | undefined,
   build: (site: Site, server: ShellParts['server']) => ReturnType<typeof buildApp>,
 ): Promise<Listener[]> {
-  const isTrusted = trustedPeers(trust_proxy);
+  const isTrusted = inNetworks(trust_proxy);
   const connections = connectionsMaximum(places.listeners.length);
   const opened: Listener[] = [];
   try {

@@ -79,15 +79,7 @@ export async function migrate(database: Database): Promise<string[]> {
       if (database.engine === 'postgres') await database.script(MIGRATING_LOCK);
       await refuseUnfinishedCarry(transaction, database.engine);
       await database.script(MIGRATIONS_TABLE);
-      const [newest] = await transaction.query<{ version: number | null }>(
-        'select max(version) as version from schema_migrations',
-      );
-      const version = newest?.version ?? 0;
-      if (version > migrations.length) {
-        throw new SchemaTooNew(
-          `the database has schema version ${version}, this program knows ${migrations.length}: run the newer program`,
-        );
-      }
+      const version = await schemaVersion(transaction);
       const next = migrations[version];
       if (!next) return undefined;
       if (database.engine === 'postgres') await database.script(`set local lock_timeout = ${LOCK_WAIT_MS}`);
@@ -119,19 +111,24 @@ async function stepAside<T>(database: Database, work: (transaction: Queryable) =
 /** How many of the known migrations a database lacks. Changes nothing. Throws `SchemaTooNew`, `CarryUnfinished`, `DatabaseError`. */
 export async function missingMigrations(database: Database): Promise<number> {
   await refuseUnfinishedCarry(database, database.engine);
-  const known = knownMigrations().length;
-  const [newest] = await database
-    .query<{ version: number | null }>('select max(version) as version from schema_migrations')
-    .catch((error) => {
-      if (error instanceof DatabaseError && error.lacksTable) return [{ version: 0 }];
-      throw error;
-    });
+  const version = await schemaVersion(database).catch((error) => {
+    if (error instanceof DatabaseError && error.lacksTable) return 0;
+    throw error;
+  });
+  return knownMigrations().length - version;
+}
+
+/** The version of a database's schema, 0 if no migration was applied. Throws `SchemaTooNew` and `DatabaseError`. */
+async function schemaVersion(database: Reader): Promise<number> {
+  const [newest] = await database.query<{ version: number | null }>(
+    'select max(version) as version from schema_migrations',
+  );
   const version = newest?.version ?? 0;
-  if (version > known)
-    throw new SchemaTooNew(
-      `the database has schema version ${version}, this program knows ${known}: run the newer program`,
-    );
-  return known - version;
+  const known = knownMigrations().length;
+  if (version <= known) return version;
+  throw new SchemaTooNew(
+    `the database has schema version ${version}, this program knows ${known}: run the newer program`,
+  );
 }
 
 /**

@@ -23,15 +23,13 @@ export interface HostGuard {
   onFiles?(fault: string | undefined): void;
 }
 
-/** Why hosts are not used. A reason is logged once for each `kind`, whatever its details are. */
-type Refusals = Map<Host, { kind: string; reason: string }>;
-
 /** The hosts of one connection string, and what this process has seen of them. */
 export class Hosts {
   readonly #hosts: Host[];
   readonly #guard: HostGuard | undefined;
   /** The host that connections lead to, and what it said of itself. */
   readonly #answers = new WeakMap<Connection, HostAnswer>();
+  /** For what each host was reported last, without the details behind a colon. */
   readonly #told = new Map<Host, string>();
   /** Of the hosts that were used: what another says of itself counts once its history was found to be ours. */
   #newestTimeline = 0;
@@ -114,28 +112,32 @@ export class Hosts {
     budget: Budget,
   ): Promise<Connection> {
     const answers = all.filter((one) => 'connection' in one).sort((one, other) => this.#order(one, other));
-    const refusals: Refusals = new Map();
-    const isFit = async (answer: HostAnswer, isOpening: boolean) => {
-      const reason = await this.#reasonAgainst(answer, use, budget, isOpening);
-      if (reason !== undefined) refusals.set(answer.host, { kind: reason, reason });
-      else refusals.delete(answer.host);
-      return reason === undefined;
+    const refusals = new Map<Host, string>();
+    const firstFit = async (isOpening: boolean) => {
+      for (const answer of answers) {
+        const reason = await this.#reasonAgainst(answer, use, budget, isOpening);
+        refusals.delete(answer.host);
+        if (reason === undefined) return answer;
+        refusals.set(answer.host, reason);
+      }
+      return undefined;
     };
-    let chosen = await first(answers, (answer) => isFit(answer, false));
+    let chosen = await firstFit(false);
     // Nothing is relaxed while a host is fit as it is, or one may be that does not answer.
-    if (!chosen && this.#last === undefined && answers.length === all.length)
-      chosen = await first(answers, (answer) => isFit(answer, true));
-    if (chosen) this.#use(chosen);
-    for (const answer of answers)
-      if (this.#isStale(answer)) refusals.set(answer.host, { kind: STALE, reason: STALE });
-    for (const one of all)
-      if ('error' in one) refusals.set(one.host, { kind: SILENT, reason: `${SILENT}: ${one.error.message}` });
+    if (!chosen && this.#last === undefined && answers.length === all.length) chosen = await firstFit(true);
+    if (chosen) {
+      this.#last = chosen.host;
+      this.#newestTimeline = Math.max(this.#newestTimeline, chosen.timeline ?? 0);
+      this.#answers.set(chosen.connection, chosen);
+    }
+    for (const answer of answers) if (this.#isStale(answer)) refusals.set(answer.host, STALE);
+    for (const one of all) if ('error' in one) refusals.set(one.host, `${SILENT}: ${one.error.message}`);
     // At opening, the error reports why no host can be used.
     if (this.#last) this.#tell(refusals);
     if (chosen) return chosen.connection;
     const [only] = all;
     if (all.length === 1 && only && 'error' in only) throw only.error;
-    const reasons = [...refusals].map(([host, { reason }]) => `${host.name} ${reason}`);
+    const reasons = [...refusals].map(([host, reason]) => `${host.name} ${reason}`);
     throw new DatabaseError('unavailable', `no host of the database can be used: ${reasons.join('; ')}`);
   }
 
@@ -159,12 +161,6 @@ export class Hosts {
     }
   }
 
-  #use(answer: HostAnswer): void {
-    this.#last = answer.host;
-    this.#newestTimeline = Math.max(this.#newestTimeline, answer.timeline ?? 0);
-    this.#answers.set(answer.connection, answer);
-  }
-
   /** Whether it takes writes on a timeline that was left behind. */
   #isStale({ readOnly, timeline }: HostAnswer): boolean {
     return readOnly === undefined && timeline !== undefined && timeline < this.#newestTimeline;
@@ -179,26 +175,16 @@ export class Hosts {
     );
   }
 
-  #tell(refusals: Refusals): void {
-    for (const host of this.#hosts) {
-      const refusal = refusals.get(host);
-      if (!refusal) this.#told.delete(host);
-      else if (this.#told.get(host) !== refusal.kind) {
-        this.#told.set(host, refusal.kind);
-        this.#guard?.onRefused(host.name, refusal.reason);
-      }
+  #tell(refusals: ReadonlyMap<Host, string>): void {
+    for (const host of this.#hosts) if (!refusals.has(host)) this.#told.delete(host);
+    for (const [host, reason] of refusals) {
+      const kind = reason.split(':', 1)[0]!;
+      if (this.#told.get(host) === kind) continue;
+      this.#told.set(host, kind);
+      this.#guard?.onRefused(host.name, reason);
     }
   }
 }
-
-/** The first of which something holds, each asked when those before it are answered. */
-async function first<T>(all: readonly T[], holds: (one: T) => Promise<boolean>): Promise<T | undefined> {
-  for (const one of all) if (await holds(one)) return one;
-  return undefined;
-}
-
-/** The timeline of a host that writes none: it is in recovery. */
-const NO_TIMELINE = 0;
 
 /** Only the first eight digits of a segment's name are its timeline (PostgreSQL manual, 30.6). */
 const TIMELINE =
@@ -214,7 +200,7 @@ const NOT_TOLD = new Set(['42501', '42883', '0A000']);
 interface HostAnswer {
   host: Host;
   connection: Connection;
-  /** Undefined if the server does not say. */
+  /** Undefined if the server does not say, 0 if it writes none because it is in recovery. */
   timeline: number | undefined;
   /** Why it takes no writes; undefined where it does. */
   readOnly: string | undefined;
@@ -250,7 +236,7 @@ export class Host {
           ? 'takes no writes: its transactions are read-only'
           : undefined;
       const own = timeline === null ? undefined : Number.parseInt(timeline, 16);
-      return { host: this, connection, timeline: recovering ? NO_TIMELINE : own, readOnly };
+      return { host: this, connection, timeline: recovering ? 0 : own, readOnly };
     } catch (error) {
       connection?.discard();
       return { host: this, error: error as DatabaseError };

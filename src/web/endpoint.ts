@@ -307,19 +307,18 @@ const TEXT_MAXIMUM = 255;
 export const shortParameter = (description: string) =>
   textParameter(description, (text) => textFault(text, TEXT_MAXIMUM), { maxLength: TEXT_MAXIMUM });
 
-/** `true` or `false`; undefined if it is not given. */
-export const flagParameter = (description: string) =>
+/** `true` or `false`, read as one of two values; undefined if it is not given. */
+const eitherParameter = <T, F>(description: string, yes: T, no: F) =>
   parameter({ type: 'string', enum: ['true', 'false'] }, description, (reader, name) => {
     const value = reader.oneOf(name, ['true', 'false']);
-    return value && value === 'true';
+    return value && (value === 'true' ? yes : no);
   });
+
+export const flagParameter = (description: string) => eitherParameter(description, true, false);
 
 /** Asks for live rows or test rows alone. */
 export const livemodeParameter = (description: string) =>
-  parameter({ type: 'string', enum: ['true', 'false'] }, description, (reader, name) => {
-    const value = reader.oneOf(name, ['true', 'false']);
-    return value && (value === 'true' ? ('live' as const) : ('test' as const));
-  });
+  eitherParameter(description, 'live' as const, 'test' as const);
 
 /** One of a few words. */
 export const wordParameter = <W extends string>(words: readonly W[], description: string) =>

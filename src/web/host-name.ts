@@ -1,18 +1,7 @@
 // The host name of a request, as its Host or a trusted proxy says, and which peers may speak plain HTTP.
 import type { IncomingMessage } from 'node:http';
-import { BlockList, isIPv6, type Socket } from 'node:net';
-
-/** Whether the address at the other end of a connection is one of `networks` (IP addresses, and networks such as 10.0.0.0/8). */
-export function trustedPeers(networks: readonly string[]): (address: string | undefined) => boolean {
-  const list = new BlockList();
-  for (const network of networks) {
-    const [address, prefix] = network.split('/') as [string, string?];
-    const family = isIPv6(address) ? 'ipv6' : 'ipv4';
-    if (prefix === undefined) list.addAddress(address, family);
-    else list.addSubnet(address, Number(prefix), family);
-  }
-  return (address) => address !== undefined && list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
-}
+import type { Socket } from 'node:net';
+import { inNetworks } from './network.ts';
 
 /**
  * The host name that a request asks for, in lower case and without its port; empty if it names none. X-Forwarded-Host counts if it comes
@@ -38,7 +27,7 @@ const LOOPBACK = ['127.0.0.0/8', '::1'];
  * as 10.0.0.0/8.
  */
 export function plainPeers(trustProxy: readonly string[]): (socket: Socket) => boolean {
-  const isListed = trustedPeers([...LOOPBACK, ...trustProxy]);
+  const isListed = inNetworks([...LOOPBACK, ...trustProxy]);
   const decided = new WeakMap<Socket, boolean>();
   return (socket) => {
     let may = decided.get(socket);

@@ -1,5 +1,5 @@
 // What counts as one caller when requests are counted by network, and how large a network is.
-import { isIP, isIPv6 } from 'node:net';
+import { BlockList, isIP, isIPv6 } from 'node:net';
 import { hmac } from '../lib/secrets.ts';
 
 /** What an IPv6 subscriber has for themselves (RFC 6177). */
@@ -40,21 +40,41 @@ function prefixOf(ip: string, bits: number): string {
   const plain = /^\[(.+)\](?::\d+)?$/.exec(ip)?.[1] ?? /^([\d.]+):\d+$/.exec(ip)?.[1] ?? ip;
   const address = plain.split('%')[0]!;
   if (!isIPv6(address)) return address.toLowerCase();
-  const shortest = shortestForm(address);
-  const mapped = /^::ffff:([^:]+):([^:]+)$/.exec(shortest);
-  if (mapped) return mapped.slice(1).map(twoBytes).join('.');
-  const [head, tail] = shortest.split('::').map((part) => part.split(':').filter(Boolean));
-  const zeros = Array<string>(GROUPS - head!.length - (tail?.length ?? 0)).fill('0');
-  const groups = [...head!, ...zeros, ...(tail ?? [])];
-  const kept = groups.slice(0, bits / GROUP_BITS).join(':');
+  const groups = ipv6Groups(address);
+  if (/^0,0,0,0,0,65535,/.test(groups.join())) return groups.slice(6).flatMap(twoBytes).join('.');
+  const kept = groups
+    .slice(0, bits / GROUP_BITS)
+    .map((group) => group.toString(16))
+    .join(':');
   return shortestForm(bits < GROUPS * GROUP_BITS ? `${kept}::` : kept);
+}
+
+/** The eight groups of an IPv6 address, 16 bits each. */
+export function ipv6Groups(address: string): number[] {
+  const [head, tail = []] = shortestForm(address)
+    .split('::')
+    .map((part) => part.split(':').filter(Boolean));
+  const zeros = Array<string>(GROUPS - head!.length - tail.length).fill('0');
+  return [...head!, ...zeros, ...tail].map((group) => Number.parseInt(group, 16));
 }
 
 /** The one spelling that RFC 5952 leaves of an IPv6 address, as URLs are read. */
 const shortestForm = (address: string) => new URL(`http://[${address}]`).hostname.slice(1, -1);
 
-const twoBytes = (group: string) =>
-  [Number.parseInt(group, 16) >> 8, Number.parseInt(group, 16) & 0xff].join('.');
+export const twoBytes = (group: number): [number, number] => [group >> 8, group & 0xff];
+
+const familyOf = (address: string) => (isIPv6(address) ? 'ipv6' : 'ipv4');
+
+/** Returns whether an address lies in one of `networks`: IP addresses, and networks such as 10.0.0.0/8. */
+export function inNetworks(networks: readonly string[]): (address: string | undefined) => boolean {
+  const list = new BlockList();
+  for (const network of networks) {
+    const [address, prefix] = network.split('/') as [string, string?];
+    if (prefix === undefined) list.addAddress(address, familyOf(address));
+    else list.addSubnet(address, Number(prefix), familyOf(address));
+  }
+  return (address) => address !== undefined && list.check(address, familyOf(address));
+}
 
 /** The largest networks of one operator: 10.0.0.0/8 (RFC 1918), fc00::/7 (RFC 4193); of public IPv6, what registries give at most. */
 const WIDEST_BITS = { ipv4: 8, mappedIpv4: 96 + 8, uniqueLocal: 7, ipv6: 16 };

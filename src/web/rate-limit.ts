@@ -87,8 +87,10 @@ interface Limited {
  */
 export class CallerBuckets {
   readonly #limits: RateLimits;
-  readonly #reads = new LRUCache<string, TokenBucket>({ max: REMEMBERED });
-  readonly #writes = new LRUCache<string, TokenBucket>({ max: REMEMBERED });
+  readonly #buckets: Record<Policy, LRUCache<string, TokenBucket>> = {
+    read: new LRUCache({ max: REMEMBERED }),
+    write: new LRUCache({ max: REMEMBERED }),
+  };
 
   constructor(limits: RateLimits) {
     this.#limits = limits;
@@ -99,16 +101,13 @@ export class CallerBuckets {
    * anew where they were changed.
    */
   find({ merchant, key, limits: own }: Limited, method: string, now: number): TokenBucket {
+    const policy = method === 'GET' || method === 'HEAD' ? 'read' : 'write';
     const name = `${key.mode} ${merchant.id}`;
-    const isRead = method === 'GET' || method === 'HEAD';
-    const perSecond = isRead
-      ? (own.reads_per_second ?? this.#limits.reads_per_second)
-      : (own.writes_per_second ?? this.#limits.writes_per_second);
-    const buckets = isRead ? this.#reads : this.#writes;
-    let bucket = buckets.get(name);
+    const perSecond = own[`${policy}s_per_second`] ?? this.#limits[`${policy}s_per_second`];
+    let bucket = this.#buckets[policy].get(name);
     if (!bucket || bucket.perSecond !== perSecond) {
-      bucket = new TokenBucket(isRead ? 'read' : 'write', perSecond, this.#limits.nodes, now);
-      buckets.set(name, bucket);
+      bucket = new TokenBucket(policy, perSecond, this.#limits.nodes, now);
+      this.#buckets[policy].set(name, bucket);
     }
     return bucket;
   }
@@ -172,10 +171,12 @@ export function refuser(limits: RateLimits | null, clock: Clock): Refuse {
 /** Factor by which a whole IPv6 allocation (/48) may do more than one network (/64) in it. */
 const SITE_SHARE = 4;
 
-/** `maximum` in a window, of each name that `nameOf` gives a subject. */
+/** `maximum` in a window, of each name that `nameOf` gives a subject. One to which it gives none is not counted. */
 interface LimitOf<Subject> {
-  nameOf(subject: Subject): string;
+  nameOf(subject: Subject): string | undefined;
   maximum: number;
+  /** Length of the window, if it is not that of the throttle. */
+  windowMs?: number;
 }
 
 interface Window {
@@ -215,16 +216,15 @@ export class Throttle<Subject = string> {
    */
   count(subject: Subject): number {
     const now = this.#clock.now();
-    for (const [i, { nameOf, maximum }] of this.#limits.entries()) {
-      const name = `${i} ${nameOf(subject)}`;
-      let window = this.#current(name, now);
+    for (const { name, maximum, windowMs } of this.#named(subject)) {
+      let window = this.#current(name, windowMs, now);
       if (!window) {
         window = { began: now, count: 0 };
         this.#windows ??= new LRUCache({ max: REMEMBERED * this.#limits.length });
         this.#windows.set(name, window);
       }
       window.count++;
-      if (window.count > maximum) return window.began + this.#windowMs - now;
+      if (window.count > maximum) return window.began + windowMs - now;
     }
     return 0;
   }
@@ -232,8 +232,8 @@ export class Throttle<Subject = string> {
   /** Takes one back that `count` counted. */
   takeBack(subject: Subject): void {
     const now = this.#clock.now();
-    for (const [i, { nameOf, maximum }] of this.#limits.entries()) {
-      const window = this.#current(`${i} ${nameOf(subject)}`, now);
+    for (const { name, maximum, windowMs } of this.#named(subject)) {
+      const window = this.#current(name, windowMs, now);
       if (window) window.count--;
       if (window && window.count >= maximum) return; // it exceeded this limit, and was not counted for the next
     }
@@ -242,15 +242,23 @@ export class Throttle<Subject = string> {
   /** Returns how long to wait until the next is not one too many, in milliseconds; 0 if it may come now. Counts nothing. */
   waitMs(subject: Subject): number {
     const now = this.#clock.now();
-    const waits = this.#limits.map(({ nameOf, maximum }, i) => {
-      const window = this.#current(`${i} ${nameOf(subject)}`, now);
-      return window && window.count >= maximum ? window.began + this.#windowMs - now : 0;
+    const waits = this.#named(subject).map(({ name, maximum, windowMs }) => {
+      const window = this.#current(name, windowMs, now);
+      return window && window.count >= maximum ? window.began + windowMs - now : 0;
     });
     return Math.max(...waits);
   }
 
-  #current(name: string, now: number): Window | undefined {
+  /** The limits that count for a subject, with its name in each. */
+  #named(subject: Subject): { name: string; maximum: number; windowMs: number }[] {
+    return this.#limits.flatMap(({ nameOf, maximum, windowMs = this.#windowMs }, i) => {
+      const name = nameOf(subject);
+      return name === undefined ? [] : [{ name: `${i} ${name}`, maximum, windowMs }];
+    });
+  }
+
+  #current(name: string, windowMs: number, now: number): Window | undefined {
     const window = this.#windows?.get(name);
-    return window && now < window.began + this.#windowMs ? window : undefined;
+    return window && now < window.began + windowMs ? window : undefined;
   }
 }

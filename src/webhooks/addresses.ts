@@ -1,6 +1,7 @@
 // Where webhooks may be sent: which URLs an endpoint may have, and which addresses a connection may be made to.
-import { BlockList, isIP } from 'node:net';
+import { isIP } from 'node:net';
 import { isLoopbackHost, webAddressFault } from '../lib/web-address.ts';
+import { inNetworks, ipv6Groups, twoBytes } from '../web/network.ts';
 
 export const URL_CHARACTERS = 2048;
 
@@ -44,41 +45,17 @@ export const DEVELOPMENT_RULES: AddressRules = {
   ports: 'any',
 };
 
-const familyOf = (address: string) => (isIP(address) === 6 ? 'ipv6' : 'ipv4');
-
 function splitNetwork(network: string): { address: string; bits: number } {
   const [address, bits] = network.split('/') as [string, string?];
   return { address, bits: Number(bits ?? (isIP(address) === 6 ? 128 : 32)) };
 }
 
-/** A list that tells which addresses lie in any of `networks` (CIDR). */
-export function listOf(networks: readonly string[]): BlockList {
-  const list = new BlockList();
-  for (const network of networks) {
-    const { address, bits } = splitNetwork(network);
-    list.addSubnet(address, bits, familyOf(address));
-  }
-  return list;
-}
-
-const specialIpv4 = listOf(SPECIAL_IPV4.split(/\s+/));
-const globalIpv6 = listOf([GLOBAL_IPV6]);
-const specialIpv6 = listOf(SPECIAL_IPV6.split(' '));
-const near = NEAR.map((network) => ({ bits: splitNetwork(network).bits, list: listOf([network]) }));
-const unspecified = listOf(['::/127']);
-const metadata = listOf(METADATA);
-const holds = (list: BlockList, address: string) => list.check(address, familyOf(address));
-
-/** The 16 bytes of an IPv6 address. */
-function ipv6Bytes(address: string): number[] {
-  const [head, tail] = new URL(`http://[${address}]`).hostname.slice(1, -1).split('::') as [string, string?];
-  const words = (text = '') => (text === '' ? [] : text.split(':').map((word) => Number.parseInt(word, 16)));
-  const [first, last] = [words(head), words(tail)];
-  return [...first, ...Array<number>(8 - first.length - last.length).fill(0), ...last].flatMap((word) => [
-    word >> 8,
-    word & 255,
-  ]);
-}
+const isSpecialIpv4 = inNetworks(SPECIAL_IPV4.split(/\s+/));
+const isGlobalIpv6 = inNetworks([GLOBAL_IPV6]);
+const isSpecialIpv6 = inNetworks(SPECIAL_IPV6.split(' '));
+const near = NEAR.map((network) => ({ bits: splitNetwork(network).bits, holds: inNetworks([network]) }));
+const isUnspecified = inNetworks(['::/127']);
+const isMetadata = inNetworks(METADATA);
 
 /** Where an IPv6 prefix (leading bytes) says that an IPv4 address is embedded, by the positions of its four bytes. */
 const EMBEDDINGS: { prefix: number[]; at: number[]; inverted?: true }[] = [
@@ -96,8 +73,8 @@ const EMBEDDINGS: { prefix: number[]; at: number[]; inverted?: true }[] = [
  * Every IPv4 address that an IPv6 address embeds, in any form; `::` and `::1` embed none. ISATAP (RFC 5214) embeds one behind any prefix.
  */
 function embeddedIpv4(address: string): string[] {
-  if (isIP(address) !== 6 || holds(unspecified, address)) return [];
-  const bytes = ipv6Bytes(address);
+  if (isIP(address) !== 6 || isUnspecified(address)) return [];
+  const bytes = ipv6Groups(address).flatMap(twoBytes);
   const found = EMBEDDINGS.filter(({ prefix }) => prefix.every((byte, i) => bytes[i] === byte)).map(
     ({ at, inverted }) => at.map((i) => bytes[i]! ^ (inverted ? 255 : 0)).join('.'),
   );
@@ -107,29 +84,29 @@ function embeddedIpv4(address: string): string[] {
 
 /** Whether an address is a public host of the Internet. False for what is no IP address, and for one with a zone. */
 export function isPublicAddress(address: string): boolean {
-  if (isIP(address) === 4) return !holds(specialIpv4, address);
+  if (isIP(address) === 4) return !isSpecialIpv4(address);
   if (isIP(address) !== 6 || address.includes('%')) return false;
-  const isGlobal = holds(globalIpv6, address) && !holds(specialIpv6, address);
+  const isGlobal = isGlobalIpv6(address) && !isSpecialIpv6(address);
   return isGlobal && embeddedIpv4(address).every(isPublicAddress);
 }
 
 /** Entries of `allowedNetworks` that were looked into. They come out of the configuration, so they are few. */
-const entries = new Map<string, BlockList>();
+const entries = new Map<string, ReturnType<typeof inNetworks>>();
 
-function listOfEntry(entry: string): BlockList {
-  const list = entries.get(entry) ?? listOf([entry]);
-  entries.set(entry, list);
-  return list;
+function entryHolds(entry: string, address: string): boolean {
+  const holds = entries.get(entry) ?? inNetworks([entry]);
+  entries.set(entry, holds);
+  return holds(address);
 }
 
 /** Whether an entry of `allowedNetworks` opens an address. */
 function opens(entry: string, address: string): boolean {
   const { address: base, bits } = splitNetwork(entry);
   // A list of IPv6 networks also finds IPv4 addresses, as the mapped ones that they are not.
-  if ((isIP(base) === 6 && isIP(address) === 4) || !holds(listOfEntry(entry), address)) return false;
-  if (holds(metadata, address) && bits !== (isIP(base) === 6 ? 128 : 32)) return false;
-  const around = near.find(({ list }) => holds(list, address));
-  return !around || (holds(around.list, base) && bits >= around.bits);
+  if ((isIP(base) === 6 && isIP(address) === 4) || !entryHolds(entry, address)) return false;
+  if (isMetadata(address) && bits !== (isIP(base) === 6 ? 128 : 32)) return false;
+  const around = near.find(({ holds }) => holds(address));
+  return !around || (around.holds(base) && bits >= around.bits);
 }
 
 /** Whether a connection may be made to an address, as a resolver gave it. Each IPv4 address inside it must be allowed too. */

@@ -26,7 +26,7 @@ export class AttemptFailure extends Error {
   override readonly name = 'AttemptFailure';
 }
 
-/** Aborts its signal with an `AttemptFailure` after some time, and with the reason of `signal` when that is aborted, until it is disposed. */
+/** Aborts its signal with an `AttemptFailure` after some time, until disposed, and with the reason of `signal` when that is aborted. */
 export class Deadline implements Disposable {
   readonly signal: AbortSignal;
   readonly #timer: NodeJS.Timeout;

@@ -153,23 +153,15 @@ export function signingSecrets(
   return [newest, old].filter((secret) => secret !== undefined);
 }
 
-interface Received {
-  headers: IncomingHttpHeaders;
-  /** The bytes that came. */
-  body: Uint8Array;
-  /** Milliseconds since 1970. */
-  now: number;
-}
-
 /** Whether an endpoint whose URL has the path `path` signed a webhook. Throws `DatabaseError`. */
 export async function isSignedFor(
   { database, ring }: { database: Database; ring: KeyRing },
   path: string,
-  { headers, body, now }: Received,
+  received: Omit<ReceivedWebhook, 'secrets'>,
 ): Promise<boolean> {
   const endpoints = (await listEndpoints(database)).filter(({ url }) => new URL(url).pathname === path);
   return endpoints.some((endpoint) => {
-    const secrets = signingSecrets(ring, endpoint, now);
-    return secrets.length > 0 && hasValidSignature({ secrets, headers, body, now });
+    const secrets = signingSecrets(ring, endpoint, received.now);
+    return secrets.length > 0 && hasValidSignature({ secrets, ...received });
   });
 }

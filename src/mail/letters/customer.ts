@@ -38,33 +38,26 @@ const COME_TO: Readonly<Record<Payment['status'], string>> = {
   cancelled: phrase('The payment was cancelled, or its link has expired'),
 };
 
+/** The status that a letter is about, if it is about one alone. */
+const ABOUT: Partial<Record<CustomerLetter, Payment['status']>> = {
+  link: 'pending',
+  new_link: 'pending',
+  receipt: 'approved',
+  not_accepted: 'rejected',
+  cancelled: 'cancelled',
+};
+
 /** What makes a letter true no more: why it does not leave, as `Say.of` says it. */
 export function overtaken(kind: CustomerLetter, payment: Payment): string | undefined {
-  const { status, announced_at, received_minor } = payment;
-  const isIn = (...some: Payment['status'][]) => some.includes(status);
-  switch (kind) {
-    case 'link':
-    case 'new_link':
-      return isIn('pending') ? undefined : COME_TO[status];
-    case 'reminder':
-      return isIn('pending') && announced_at === null && received_minor === null
-        ? undefined
-        : phrase('The customer said that they paid, or the payment ended');
-    case 'details_received':
-      return isIn('requires_review') && payment.payment_details !== null
-        ? undefined
-        : phrase('What the customer sent was decided or taken back');
-    case 'money_found':
-      return isIn('approved', 'rejected') || received_minor === null
-        ? phrase('The payment was decided, or the money went back')
-        : undefined;
-    case 'receipt':
-      return isIn('approved') ? undefined : COME_TO[status];
-    case 'not_accepted':
-      return isIn('rejected') ? undefined : COME_TO[status];
-    case 'cancelled':
-      return isIn('cancelled') ? undefined : COME_TO[status];
-  }
+  const { status, announced_at, received_minor, payment_details } = payment;
+  if (kind in ABOUT) return status === ABOUT[kind] ? undefined : COME_TO[status];
+  if (kind === 'reminder' && (status !== 'pending' || announced_at !== null || received_minor !== null))
+    return phrase('The customer said that they paid, or the payment ended');
+  if (kind === 'details_received' && (status !== 'requires_review' || payment_details === null))
+    return phrase('What the customer sent was decided or taken back');
+  if (kind === 'money_found' && (status === 'approved' || status === 'rejected' || received_minor === null))
+    return phrase('The payment was decided, or the money went back');
+  return undefined;
 }
 
 /** The letter of a kind that `overtaken` has nothing against. */

@@ -4,8 +4,8 @@ import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { isHttps, pathOf } from '../../lib/web-address.ts';
 import { overridingParameter, speaksInTheClear } from '../../store/connection-string.ts';
-import { isWideNetwork } from '../../web/network.ts';
-import { DEVELOPMENT_RULES, listOf } from '../../webhooks/addresses.ts';
+import { inNetworks, isWideNetwork } from '../../web/network.ts';
+import { DEVELOPMENT_RULES } from '../../webhooks/addresses.ts';
 import {
   check,
   checkTable,
@@ -165,7 +165,7 @@ export const SETTINGS_CHECKS = checkTable({
         'write an address of this machine',
         where,
       );
-    const open = addresses.find(({ address, family }) => !PRIVATE.check(address, `ipv${family}`));
+    const open = addresses.find(({ address }) => !isPrivate(address));
     if (!open) return ok(`Measurements are given at ${host} alone`);
     const told = open.address === host ? host : `${host} (${open.address})`;
     const isEvery = open.address === '0.0.0.0' || open.address === EVERY_ADDRESS;
@@ -274,7 +274,7 @@ function mountsOf(
 const nested = (one: string, other: string) =>
   `${one}/`.startsWith(`${other}/`) || `${other}/`.startsWith(`${one}/`);
 
-const PRIVATE = listOf([
+const isPrivate = inNetworks([
   ...DEVELOPMENT_RULES.allowedNetworks,
   ...['169.254.0.0/16', '100.64.0.0/10', 'fe80::/10'],
 ]);
