@@ -186,6 +186,9 @@ export function keysOverLast(
 export const findInviteByDigest = (database: Reader, digest: string) =>
   heldRow(database, INVITES, { digest });
 
+/** The largest limit of PostgreSQL: of `? + 0` it makes an `integer`. */
+const ALL = 2 ** 31 - 1;
+
 /** Invitations, newest first: the `limit` newest. */
-export const listInvites = (database: Reader, limit = Number.MAX_SAFE_INTEGER): Promise<Invite[]> =>
+export const listInvites = (database: Reader, limit = ALL): Promise<Invite[]> =>
   database.query<Invite>(`select ${INVITE} from invites order by id desc limit ? + 0`, limit);
