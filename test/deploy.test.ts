@@ -9,8 +9,9 @@ import packageJson from '../package.json' with { type: 'json' };
 import { SECRETS_FILE } from '../src/journal/keys/key-file.ts';
 import { EXIT_CONFIGURATION, parseConfiguration } from '../src/operate/config.ts';
 import { configurationSchema } from '../src/operate/settings/settings.ts';
+import { LIMITS } from '../src/web/server.ts';
 import { plainEnvironment, ROOT } from './support/command.ts';
-import { startHarness } from './support/harness.ts';
+
 import { isInstalled } from './support/proxy.ts';
 
 const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');
@@ -154,18 +155,15 @@ describe('the proxies', () => {
   const caddy = read('deploy/Caddyfile');
   const body = (text: string) => text.slice(text.indexOf('{\n'));
 
-  test('let go of connections before the service does, and leave it the last word on sizes', async () => {
-    const harness = await startHarness('sqlite');
-    const { keepAliveTimeout } = harness.service.app.server;
-    const { bodyLimit } = harness.service.app.initialConfig;
-    await harness.close();
+  test('let go of connections before the service does, and leave it the last word on sizes', () => {
+    const { keepAliveTimeoutMs, bodyBytes } = LIMITS;
     const upstream = /^upstream [^}]*\n}/m.exec(nginx)![0];
     const seconds = Number(/keepalive_timeout (\d+)s/.exec(upstream)![1]);
-    assert.ok(seconds > 0 && seconds * 1000 < keepAliveTimeout);
+    assert.ok(seconds > 0 && seconds * 1000 < keepAliveTimeoutMs);
     assert.ok(Number(/keepalive_requests (\d+)/.exec(upstream)![1]) < 1000);
-    assert.ok(Number(/keepalive (\d+)s/.exec(caddy)![1]) * 1000 < keepAliveTimeout);
+    assert.ok(Number(/keepalive (\d+)s/.exec(caddy)![1]) * 1000 < keepAliveTimeoutMs);
     const largest = Number(/client_max_body_size (\d+)k/.exec(nginx)![1]) * 1024;
-    assert.ok(largest > bodyLimit! && largest < 2 * bodyLimit!);
+    assert.ok(largest > bodyBytes && largest < 2 * bodyBytes);
   });
 
   test('wait longer than any answer takes, and less than they may spend on asking another node', () => {

@@ -200,7 +200,7 @@ async function openStore(
 ): Promise<Database> {
   prepareStorage(configuration.storage);
   undo.add(holdStore(configuration));
-  const opened = await openDatabase(configuration, parts.onBroken, fence);
+  const opened = await openDatabase(configuration, parts.onBroken, fence, parts.pace?.answerMs);
   undo.add(() => opened.close());
   if (!(await hasRoom(configuration)))
     parts.log.warn(

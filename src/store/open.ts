@@ -105,18 +105,19 @@ export function hasStarted({ storage, database_url }: StoreSettings): boolean {
 
 /**
  * Opens PostgreSQL where a `database_url` is set, else SQLite in the storage directory. A server that runs for long has a
- * `guard`, which is asked before each connection to PostgreSQL is used, and told where a file of SQLite is not in its place. Throws
- * `RestoreUnfinished`, `DatabaseError`.
+ * `guard`, which is asked before each connection to PostgreSQL is used, and told where a file of SQLite is not in its place.
+ * `answerMs`: how long it waits for an answer of PostgreSQL. Throws `RestoreUnfinished`, `DatabaseError`.
  */
 export async function openDatabase(
   settings: StoreSettings,
   onBroken: (error: Error) => void,
   guard?: HostGuard,
+  answerMs?: number,
 ): Promise<Database> {
   refuseUnfinishedRestore(settings);
   if (settings.database_url) {
     const { openPostgres } = await import('./postgres.ts'); // a store in SQLite needs no client of PostgreSQL
-    return openPostgres(settings.database_url, guard);
+    return openPostgres(settings.database_url, guard, answerMs);
   }
   prepareStorage(settings.storage);
   const watch = (fault: string | undefined) => guard?.onFiles?.(fault);

@@ -5,8 +5,11 @@ import pg from 'pg';
 import { monotonicMs } from '../lib/time.ts';
 import { DatabaseError, type DatabaseFailure, type Queryable, type Row, type Value } from './database.ts';
 
-/** The server's own limit on a statement; it does not interrupt the wait for a synchronous standby, which ours does. */
-const STATEMENT_DEADLINE_MS = 8000;
+/**
+ * For a whole transaction with a waiting caller, connecting and COMMIT included; for a read, with the wait for a connection, connecting,
+ * and its second try; and for each statement of a snapshot, or of a transaction that as a whole takes as long as it takes.
+ */
+export const ANSWER_MS = 8000;
 /** Timeout of a connection's end. */
 const FAREWELL_MS = 1000;
 /** An idle connection is asked for a sign of life after this long, and ten times a second apart, before it counts as cut. */
@@ -74,7 +77,7 @@ export class Connection {
   readonly #socket: Socket;
   #isOpen = true;
 
-  private constructor(url: string, deadlineMs: number) {
+  private constructor(url: string, deadlineMs: number, statementMs: number) {
     const socket = new Socket();
     this.#socket = socket;
     this.#client = new pg.Client({
@@ -83,19 +86,19 @@ export class Connection {
       types: types as pg.CustomTypesConfig,
       connectionTimeoutMillis: deadlineMs,
       pipeline: true, // a statement is sent though those before it are not answered
-      statement_timeout: STATEMENT_DEADLINE_MS,
-      idle_in_transaction_session_timeout: 2 * STATEMENT_DEADLINE_MS,
+      statement_timeout: statementMs, // does not interrupt the wait for a synchronous standby, which ours does
+      idle_in_transaction_session_timeout: 2 * statementMs,
       application_name: 'counterfoil',
     });
     this.#client.on('error', () => this.discard());
     this.#client.on('end', () => this.discard());
   }
 
-  /** Connects to the one host of a connection string. Throws `DatabaseError` (`unavailable`), whatever keeps it from that. */
-  static async open(url: string, deadlineMs: number): Promise<Connection> {
+  /** Connects to the one host of a connection string. The host itself ends a statement after `statementMs`. Throws `DatabaseError` (`unavailable`), whatever keeps it from that. */
+  static async open(url: string, deadlineMs: number, statementMs: number): Promise<Connection> {
     let connection: Connection | undefined;
     try {
-      connection = new Connection(url, deadlineMs);
+      connection = new Connection(url, deadlineMs, statementMs);
       await connection.#client.connect();
     } catch (error) {
       connection?.discard();

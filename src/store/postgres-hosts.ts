@@ -1,10 +1,10 @@
 // The hosts of a connection string, and which of them is the database: it takes writes, on the newest timeline.
 import { hostsOf, type PostgresHost } from './connection-string.ts';
 import { DatabaseError, type Reader } from './database.ts';
-import { Budget, Connection, PostgresSession } from './postgres-connection.ts';
+import { ANSWER_MS, Budget, Connection, PostgresSession } from './postgres-connection.ts';
 
-/** Timeout of a host's answer. It is shorter among several hosts, so that the others are found in time. */
-const ANSWER_MS = { alone: 5000, amongOthers: 2000 };
+/** A host's part of the time for an answer: 5 s of 8. It is shorter among several hosts, 2 s, so that the others are found in time. */
+const SHARE = { alone: 5 / 8, amongOthers: 1 / 4 };
 /** Interval at which several hosts are asked again. A primary from before a failover may be read for this long. */
 const ASK_EVERY_MS = 1000;
 const STALE = 'is on an older timeline than the database in use: a primary from before a failover';
@@ -27,6 +27,8 @@ export interface HostGuard {
 export class Hosts {
   readonly #hosts: Host[];
   readonly #guard: HostGuard | undefined;
+  /** Timeout of a host's answer. */
+  readonly #answerMs: number;
   /** The host that connections lead to, and what it said of itself. */
   readonly #answers = new WeakMap<Connection, HostAnswer>();
   /** For what each host was reported last, without the details behind a colon. */
@@ -41,9 +43,10 @@ export class Hosts {
   #round: Promise<void> | undefined;
 
   /** Without a guard, as commands have none, what is only read may be read from a host that takes no writes. */
-  constructor(url: string, guard: HostGuard | undefined) {
-    this.#hosts = hostsOf(url).map((host) => new Host(host));
+  constructor(url: string, guard: HostGuard | undefined, answerMs = ANSWER_MS) {
+    this.#hosts = hostsOf(url).map((host) => new Host(host, answerMs));
     this.#guard = guard;
+    this.#answerMs = answerMs * (this.#hosts.length === 1 ? SHARE.alone : SHARE.amongOthers);
   }
 
   /** Whether a connection can be used still. */
@@ -99,10 +102,6 @@ export class Hosts {
     }
     // If no host is fit, the next request for a connection throws.
     await this.#choose(all, 'write', new Budget(this.#hosts.length * this.#answerMs)).catch(() => {});
-  }
-
-  get #answerMs(): number {
-    return this.#hosts.length === 1 ? ANSWER_MS.alone : ANSWER_MS.amongOthers;
   }
 
   /** Throws `DatabaseError` if no host is fit. */
@@ -216,19 +215,21 @@ export class Host {
   /** `db1.internal:5432`, as messages name it. */
   readonly name: string;
   readonly #url: string;
+  readonly #statementMs: number;
   /** What it is asked: without the timeline once it has refused to tell that. */
   #question = STATE;
 
-  constructor({ name, url }: PostgresHost) {
+  constructor({ name, url }: PostgresHost, statementMs = ANSWER_MS) {
     this.name = name;
     this.#url = url;
+    this.#statementMs = statementMs;
   }
 
   /** Asks what it is, on a connection that is open to it or on a new one. */
   async ask(within: Budget, open?: Connection): Promise<HostAnswer | Silence> {
     let connection = open?.isOpen ? open : undefined;
     try {
-      connection ??= await Connection.open(this.#url, within.left());
+      connection ??= await Connection.open(this.#url, within.left(), this.#statementMs);
       const { recovering, read_only, timeline } = await this.#state(connection, within);
       const readOnly = recovering
         ? 'is in recovery: a standby, or a primary that starts'

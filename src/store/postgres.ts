@@ -9,43 +9,38 @@ import {
   type Value,
 } from './database.ts';
 import { schemaTables } from './migrate.ts';
-import { Budget, type Connection, PostgresSession, wasCut } from './postgres-connection.ts';
+import { ANSWER_MS, Budget, type Connection, PostgresSession, wasCut } from './postgres-connection.ts';
 import { type HostGuard, Hosts } from './postgres-hosts.ts';
 
-/** For a whole transaction with a waiting caller, connecting and COMMIT included. */
-const TRANSACTION_MS = 8000;
-/** A read, with the wait for a connection, connecting, and its second try. */
-const READ_MS = 8000;
-/** Each statement of a snapshot, or of a transaction that as a whole takes as long as it takes. */
-const STATEMENT_MS = 8000;
 /** What a rollback may take, whose transaction has failed already. */
 const ROLLBACK_MS = 1000;
 /** The longest that a timer takes: 24 days. */
 const NO_DEADLINE_MS = 2 ** 31 - 1;
 
-/** The server ends a transaction of which it hears nothing for so long: what it has locked, other nodes wait for. */
-const SILENCE_MS = 3000;
+/**
+ * The server ends a transaction of which it hears nothing for this share of the time for an answer, 3 s: what it has locked, other nodes
+ * wait for.
+ */
+const SILENT_SHARE = 3 / 8;
 
 /**
  * What the journal's connection relies on: an answered commit is on the server's disk, its warnings reach us, and the budget alone
  * ends a wait.
  */
 const SESSION = `select set_config('synchronous_commit', 'on', false), set_config('client_min_messages', 'warning', false),
-  set_config('idle_in_transaction_session_timeout', '${SILENCE_MS}', false), set_config('lock_timeout', '0', false)`;
-/** For a transaction that takes its time: between its statements, too. */
-const PATIENT = `set local idle_in_transaction_session_timeout = ${2 * STATEMENT_MS}`;
+  set_config('idle_in_transaction_session_timeout', ?, false), set_config('lock_timeout', '0', false)`;
 
 /**
  * Opens a connection string (`postgres://…`, one host or several). Throws `DatabaseError`: `unavailable`, or `fault` where the
- * string would overrule what is promised or its hosts cannot be made out.
+ * string would overrule what is promised or its hosts cannot be made out. `answerMs`: how long it waits for an answer.
  */
-export async function openPostgres(url: string, guard?: HostGuard): Promise<Database> {
+export async function openPostgres(url: string, guard?: HostGuard, answerMs = ANSWER_MS): Promise<Database> {
   const forbidden = overridingParameter(url);
   if (forbidden) throw new DatabaseError('fault', `the connection string may not set ${forbidden}`);
   const fault = hostsFault(url);
   if (fault) throw new DatabaseError('fault', `the connection string ${fault}`);
-  const hosts = new Hosts(url, guard);
-  const database = new Postgres(hosts);
+  const hosts = new Hosts(url, guard, answerMs);
+  const database = new Postgres(hosts, answerMs);
   await database.query('select 1');
   hosts.watch();
   return database;
@@ -55,18 +50,20 @@ class Postgres implements Database {
   readonly engine = 'postgres';
   readonly #hosts: Hosts;
   readonly #readers: Readers;
+  readonly #answerMs: number;
   #writer: Connection | undefined;
   #isWriting = false;
   /** The connection whose transaction is under way: what belongs in that must not happen on another. */
   #working: Connection | undefined;
 
-  constructor(hosts: Hosts) {
+  constructor(hosts: Hosts, answerMs: number) {
     this.#hosts = hosts;
     this.#readers = new Readers(hosts);
+    this.#answerMs = answerMs;
   }
 
   async query<R = Row>(sql: string, ...values: Value[]): Promise<R[]> {
-    const budget = new Budget(READ_MS);
+    const budget = new Budget(this.#answerMs);
     const read = () => this.#readers.lend(budget, (connection) => connection.run(sql, values, budget.left()));
     // A connection may have been cut while it lay idle: a read is then asked once more, on another.
     const { rows } = await read().catch((error) => (wasCut(error) ? read() : Promise.reject(error)));
@@ -80,11 +77,13 @@ class Postgres implements Database {
   async transaction<T>(work: (transaction: Queryable) => Promise<T>, withinMs?: number): Promise<T> {
     if (this.#isWriting) throw new Error('one transaction at a time');
     this.#isWriting = true;
-    const budget = new Budget(Math.min(TRANSACTION_MS, withinMs ?? TRANSACTION_MS));
-    const leftMs = () => (withinMs === undefined ? STATEMENT_MS : budget.left());
+    const budget = new Budget(Math.min(this.#answerMs, withinMs ?? this.#answerMs));
+    const leftMs = () => (withinMs === undefined ? this.#answerMs : budget.left());
     try {
       this.#working = await this.#connectWriter(budget);
-      const begin = withinMs === undefined ? `begin; ${PATIENT}` : 'begin';
+      // A transaction that takes its time takes it between its statements, too.
+      const patient = `set local idle_in_transaction_session_timeout = ${2 * this.#answerMs}`;
+      const begin = withinMs === undefined ? `begin; ${patient}` : 'begin';
       const result = await commitWork(work, this.#working, begin, leftMs);
       if (this.#hosts.isSuperseded(this.#working))
         throw new DatabaseError('unknown', 'another host became the database during COMMIT');
@@ -98,8 +97,8 @@ class Postgres implements Database {
   refresh(): void {} // each read sees what stands as it comes
 
   snapshot<T>(work: (view: Reader) => Promise<T>): Promise<T> {
-    return this.#readers.lend(new Budget(READ_MS), async (connection) => {
-      const view = new PostgresSession(connection, () => STATEMENT_MS);
+    return this.#readers.lend(new Budget(this.#answerMs), async (connection) => {
+      const view = new PostgresSession(connection, () => this.#answerMs);
       await view.query('begin isolation level repeatable read read only');
       const result = await work(view);
       await view.query('commit');
@@ -108,7 +107,7 @@ class Postgres implements Database {
   }
 
   async script(sql: string): Promise<void> {
-    const connection = this.#working ?? (await this.#connectWriter(new Budget(TRANSACTION_MS)));
+    const connection = this.#working ?? (await this.#connectWriter(new Budget(this.#answerMs)));
     // No deadline: migrating a large store takes minutes, and its callers wait as long.
     await connection.script(`set statement_timeout = 0; ${sql}\n; reset statement_timeout`, NO_DEADLINE_MS);
   }
@@ -122,7 +121,7 @@ class Postgres implements Database {
   }
 
   async indexFaults(signal?: AbortSignal): Promise<string[]> {
-    const connection = await this.#hosts.connect(new Budget(READ_MS), 'read');
+    const connection = await this.#hosts.connect(new Budget(this.#answerMs), 'read');
     try {
       return await postgresIndexFaults(connection, signal);
     } finally {
@@ -141,7 +140,7 @@ class Postgres implements Database {
     this.#writer = undefined;
     const connection = await this.#hosts.connect(budget, 'write');
     try {
-      await connection.run(SESSION, [], budget.left());
+      await connection.run(SESSION, [String(SILENT_SHARE * this.#answerMs)], budget.left());
     } catch (error) {
       connection.discard();
       throw error;

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createLogger } from '../../src/lib/log.ts';
 import { readConfiguration } from '../../src/operate/config.ts';
 import { type Service, startService } from '../../src/operate/main.ts';
-import { type Harness, secretsOf, startHarness, writeConfiguration } from '../support/harness.ts';
+import { type Harness, PATIENT, secretsOf, startHarness, writeConfiguration } from '../support/harness.ts';
 import type { Engine } from '../support/stores.ts';
 
 export interface Nodes {
@@ -35,6 +35,7 @@ export async function startNodes(engine: Engine, configuration = ''): Promise<No
       ...secretsOf(harness.store),
     };
     const second = await startService(readConfiguration(file, environment), {
+      pace: PATIENT,
       log: createLogger('info', { write: (line: string) => void harness.logged.push(line) }),
       clock: harness.clock,
       onBroken: (error) => {

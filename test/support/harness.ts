@@ -79,6 +79,9 @@ merchants:
         mode: test
 `;
 
+/** Answers have all the time that a test has, and passwords cost little. */
+export const PATIENT: Pace = { answerMs: LONGER_THAN_A_TEST_MS, passwordCost: CHEAP };
+
 /** Where other nodes on the same database answer in the place of this process (several-nodes.test.ts), on PostgreSQL. */
 const OTHER_NODES = process.env.COUNTERFOIL_TEST_ORIGIN;
 
@@ -166,7 +169,7 @@ export interface HarnessOptions {
   trustProxy?: string;
   /** Whether the history of a shared harness is verified once its tests are through. */
   isVerified?: boolean;
-  /** Answers have all the time that a test has, and passwords cost little, where this does not say otherwise. */
+  /** `PATIENT` where this does not say otherwise. */
   pace?: Pace;
 }
 
@@ -195,14 +198,17 @@ export async function startHarness(engine: Engine, options: HarnessOptions = {})
   if (options.trustProxy) configuration.trust_proxy = [options.trustProxy];
   const start = async () => {
     configuration.port = await freePort(); // another one each time: clients may not know yet that the last has gone
-    return startService(configuration, {
+    const service = await startService(configuration, {
       log,
       clock,
-      pace: { answerMs: LONGER_THAN_A_TEST_MS, passwordCost: CHEAP, ...options.pace },
+      pace: { ...PATIENT, ...options.pace },
       onBroken: (error) => {
         throw error;
       },
     });
+    // A process that stood still may send a request on a connection that the server ends just then.
+    service.app.server.keepAliveTimeout = LONGER_THAN_A_TEST_MS;
+    return service;
   };
 
   const harness: Harness = {

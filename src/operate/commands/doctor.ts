@@ -25,10 +25,14 @@ import { advice, type Finding, Inspector, sentence, tally } from '../checks/chec
 import { misplacedFiles } from '../checks/store-checks.ts';
 import { type Configuration, configurationFile, installationOf, readConfiguration } from '../config.ts';
 import { environment } from '../environment.ts';
+import { parseCount } from './arguments.ts';
+import type { StoreOptions } from './store.ts';
 import { mayColor, shownPath, styled } from './terminal.ts';
 import { CONFIG_OPTION, newCommand } from './usage.ts';
 
-const DEADLINE_MS = 5 * SECOND_MS;
+/** How long an address, a host or a folder may take: by default, and at most. */
+const TIMEOUT_S = 5;
+const TIMEOUT_S_MAXIMUM = 3600;
 /** Lines are broken here where a terminal does not say how wide it is. */
 const WIDTH = 100;
 
@@ -44,15 +48,26 @@ What each check means: docs/doctor.md.`,
   )
     .option(...CONFIG_OPTION)
     .option('--deep', 'read the whole store, too, and prove its indexes')
+    .option(
+      '--timeout <seconds>',
+      'how long each address, host and folder may take to answer',
+      parseCount(TIMEOUT_S_MAXIMUM),
+      TIMEOUT_S,
+    )
     .action(doctor);
 }
 
-async function doctor(options: { config?: string; deep?: boolean; json?: boolean }): Promise<void> {
+interface Options extends StoreOptions {
+  deep?: boolean;
+  timeout: number;
+}
+
+async function doctor(options: Options): Promise<void> {
   // Report what production refuses with all other findings, not alone.
   const configuration = readConfiguration(configurationFile(options.config), environment, {
     unfinished: true,
   });
-  const findings = await inspect(configuration, undefined, options.deep);
+  const findings = await inspect(configuration, undefined, options);
   const counts = tally(findings);
   if (counts.failed > 0) process.exitCode = 1;
   if (options.json) {
@@ -76,13 +91,13 @@ async function doctor(options: { config?: string; deep?: boolean; json?: boolean
 export async function inspect(
   configuration: Configuration,
   checks?: readonly Check[],
-  deep = false,
+  { deep = false, timeout = TIMEOUT_S }: Partial<Options> = {},
 ): Promise<Finding[]> {
   const store = await storeOf(configuration);
   const subject = {
     ...installationOf(configuration),
     clock: systemClock,
-    deadlineMs: DEADLINE_MS,
+    deadlineMs: timeout * SECOND_MS,
     deep,
     store,
   };

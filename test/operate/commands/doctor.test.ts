@@ -46,7 +46,10 @@ function place(text?: string): Installation {
 
 /** What doctor finds, by the checks' names, and its exit code. */
 async function examine(at: Installation, env: Record<string, string> = {}) {
-  const { code, stdout, stderr } = await run(['doctor', '--json'], { cwd: at.folder, env });
+  const { code, stdout, stderr } = await run(['doctor', '--json', '--timeout', '300'], {
+    cwd: at.folder,
+    env,
+  });
   assert.notEqual(stdout, '', stderr);
   const { findings, counts } = JSON.parse(stdout);
   const found = Object.fromEntries(findings.map((one: Found) => [one.id, one])) as Record<string, Found>;
