@@ -212,7 +212,7 @@ function addConsole(app: FastifyInstance, shared: Shared): void {
       ...shared.installation,
       clock,
       store: { database },
-      deadlineMs: PROBE_DEADLINE_MS,
+      deadlineMs: shared.answerMs ?? PROBE_DEADLINE_MS,
       verification: () => verification.newest,
     }),
   };
