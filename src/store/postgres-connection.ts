@@ -94,7 +94,10 @@ export class Connection {
     this.#client.on('end', () => this.discard());
   }
 
-  /** Connects to the one host of a connection string. The host itself ends a statement after `statementMs`. Throws `DatabaseError` (`unavailable`), whatever keeps it from that. */
+  /**
+   * Connects to the one host of a connection string, which itself ends a statement after `statementMs`. Throws `DatabaseError`
+   * (`unavailable`), whatever keeps it from that.
+   */
   static async open(url: string, deadlineMs: number, statementMs: number): Promise<Connection> {
     let connection: Connection | undefined;
     try {
