@@ -10,7 +10,7 @@ import { serveSite } from '../web/pages/site.ts';
 import type { FailureLog } from '../web/pages/surface.ts';
 import { pageVisitOf } from '../web/pages/visit.ts';
 import { type InboxParts, inboxRoutes } from './inbox.ts';
-import type { PaymentParts } from './payment-parts.ts';
+import type { PaymentParts } from './parts.ts';
 import { paymentRoutes } from './payment-route.ts';
 import { verifyRoute } from './verify-route.ts';
 import { type CheckoutRoute, type CheckoutVisit, checkoutSite } from './visit.ts';

@@ -4,7 +4,7 @@ import { type Html, html, safeUrl } from '../lib/html.ts';
 import { type QrCode, qrPath, qrPicture, qrSvg } from '../lib/qr-code.ts';
 import type { Instructions } from '../payments/methods/offer.ts';
 import { grouped } from '../payments/methods/transfer/creditor-reference.ts';
-import { type QuickPay, quickPayments } from '../payments/methods/transfer/quick-pay.ts';
+import { type QuickPay, quickPayment } from '../payments/methods/transfer/quick-pay.ts';
 import { swissCross, swissWidthMm } from '../payments/methods/transfer/swiss.ts';
 import type { Payment } from '../payments/payment.ts';
 import { checkoutUrl } from '../payments/present.ts';
@@ -44,7 +44,7 @@ export function instructionsMarkup(subject: PaymentSubject, instructions: Instru
 export function codePicture(payment: Payment, instructions: Instructions | null): Buffer | undefined {
   if (instructions?.kind !== 'transfer') return undefined;
   const { account, reference } = instructions;
-  const [quick] = quickPayments(account, payment, reference);
+  const quick = quickPayment(account, payment, reference);
   return quick && qrPicture(quick.payload, quick.scheme === 'swiss' ? swissCross : undefined);
 }
 
@@ -95,20 +95,20 @@ export function transferLines(
 function transfer(subject: PaymentSubject, instructions: Transfer, aids: Aids): Html {
   const { payment, words, amount } = subject;
   const lines = transferLines(subject, instructions);
-  const quick = quickPayments(instructions.account, payment, instructions.reference);
+  const quick = quickPayment(instructions.account, payment, instructions.reference);
   const lead =
     payment.mode === 'test'
       ? html`<p class="notice warn">${words.html('transfer.test')}</p>\n`
       : isAsked(payment) && html`<p>${words.html('transfer.lead', { amount })}</p>\n`;
   return html`<div class="instructions">
-${lead}${quick.map((one) => atOnce(words, one))}<div class="with-code">
+${lead}${quick && atOnce(words, quick)}<div class="with-code">
 <dl class="details">
 ${lines.map(({ term, value, note, beside, isMust }) => {
   const hint = note && html`<p class="hint">${note}</p>`;
   return html`<div${isMust && html` class="must"`}><dt>${term}</dt>
 <dd>${copied(term, value!)}${beside && ` ${beside}`}${hint}</dd></div>\n`;
 })}</dl>
-${quick.map((one) => code(words, one, aids.picture))}
+${quick && code(words, quick, aids.picture)}
 </div>
 <p class="hint screen">${words.html('transfer.select')}</p>
 ${aidsMarkup(subject, lines, aids)}
@@ -128,11 +128,11 @@ export const isAsked = ({ announced_at, received_minor }: Payment): boolean =>
 const folded = (name: string) => name.normalize('NFKC').toLowerCase();
 
 /** What pays at once on the device itself: a button into an app, or a code to paste. */
-function atOnce(words: Words, { payload, copyable, link }: QuickPay): Html {
-  const target = link === undefined ? undefined : safeUrl(link);
+function atOnce(words: Words, { scheme, payload }: QuickPay): Html {
+  const target = scheme === 'upi' ? safeUrl(payload) : undefined;
   const term = words.text('transfer.code');
   return html`${target && html`<p><a class="secondary" href="${target}">${words.html('transfer.open')}</a></p>\n`}${
-    copyable &&
+    scheme === 'pix' &&
     html`<dl class="details"><div><dt>${term}</dt><dd>${copied(term, payload, 'copy code')}</dd></div></dl>\n`
   }`;
 }

@@ -37,12 +37,12 @@ import {
 } from './form.ts';
 import { codePicture } from './instructions.ts';
 import { type Due, dueOf } from './money.ts';
-import type { PaymentSubject } from './parts.ts';
 import {
   mayBePaid,
   mayTryOut,
   missingPayment,
   type PaymentParts,
+  type PaymentSubject,
   seePayment,
   shownPayment,
   speakFor,
@@ -50,7 +50,7 @@ import {
   suspended,
   unoffered,
   unshown,
-} from './payment-parts.ts';
+} from './parts.ts';
 import { cancelPage, pendingPage } from './pending-page.ts';
 import { receiptOf } from './receipt.ts';
 import { statePage } from './state-page.ts';

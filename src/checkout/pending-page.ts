@@ -27,9 +27,10 @@ import {
   paperAddress,
   payBy,
   stub,
+  takeBack,
+  trialButtons,
   wayOut,
 } from './parts.ts';
-import { takeBack, trialButtons } from './payment-parts.ts';
 import type { CheckoutVisit } from './visit.ts';
 
 /** The side of the code of the page's own address. */

@@ -19,9 +19,10 @@ import {
   type ShownStatus,
   shownStatus,
   stub,
+  takeBack,
+  trialButtons,
   wayOut,
 } from './parts.ts';
-import { takeBack, trialButtons } from './payment-parts.ts';
 import { type IssuedReceipt, receiptRows } from './receipt.ts';
 import { VERIFY_PATH } from './verify-route.ts';
 import type { CheckoutVisit } from './visit.ts';

@@ -13,7 +13,7 @@ import {
 } from '../payments/methods/transfer/creditor-reference.ts';
 import { isIban } from '../payments/methods/transfer/payer-account.ts';
 import type { Reader } from '../store/database.ts';
-import { idsBetween, textsKnown } from './candidate-queries.ts';
+import { idsBetween, textsKnown } from './queries.ts';
 import type { SearchFilter } from './search-queries.ts';
 
 /** The least that is taken for a reference inside a longer text. */

@@ -13,8 +13,17 @@ import { type Fact, factsOf, type SeenLine, sameName } from '../facts.ts';
 import { arrivalsOf, sumOf } from '../review.ts';
 import { dayInWords, type People } from '../told.ts';
 import type { ReviewContext } from './context.ts';
-import { accountNumber, addressOfLine, block, type Level } from './panel.ts';
-import { customerOf, instructionsFor, ordered, sent, submissionOf } from './particulars.ts';
+import {
+  accountNumber,
+  addressOfLine,
+  block,
+  customerOf,
+  instructionsFor,
+  type Level,
+  ordered,
+  sent,
+  submissionOf,
+} from './panel.ts';
 
 /** What a decision rests on besides the comparison: facts, the order, what the customer sent, and `beside` them the story. */
 export async function evidence(

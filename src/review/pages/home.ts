@@ -12,8 +12,7 @@ import { announcedLate, type LastDecision, linksAskedFor } from '../queries.ts';
 import type { QueueCount } from '../queue-queries.ts';
 import { dayInWords } from '../told.ts';
 import type { ReviewContext } from './context.ts';
-import { addressOfPayment } from './panel.ts';
-import { customerName } from './particulars.ts';
+import { addressOfPayment, customerName } from './panel.ts';
 import { lastDecisionLine } from './queue.ts';
 
 const SHOWN = 10;

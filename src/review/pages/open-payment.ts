@@ -28,11 +28,17 @@ import { approvalsOf, parseNote } from '../review.ts';
 import { type TimelineItem, timelineOf } from '../timeline.ts';
 import { type People, peopleOf } from '../told.ts';
 import type { ReviewContext, ToldLetter } from './context.ts';
-import { paymentOf, undecided } from './decision.ts';
-import { noteField, wording } from './decision-form.ts';
+import { noteField, paymentOf, undecided, wording } from './decision.ts';
 import { compareTable, evidence } from './evidence.ts';
-import { addressOfPayment, block, type Level, parties, secondLine, statusStamp } from './panel.ts';
-import { methodName } from './particulars.ts';
+import {
+  addressOfPayment,
+  block,
+  type Level,
+  methodName,
+  parties,
+  secondLine,
+  statusStamp,
+} from './panel.ts';
 import { addressOfList, type Carried, carriedBy } from './queue-filter.ts';
 
 export async function paymentPage(context: ReviewContext, faults: Faults = {}): Promise<Outcome> {

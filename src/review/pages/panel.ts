@@ -1,15 +1,26 @@
-// Pieces of every page that shows a payment: its status, amount and parties, and how many of two approvals there are.
-import { isLong, literal, moment, nameOf, pairs, said } from '../../administrators/pages/parts.ts';
+// Pieces of every page that shows a payment: its status, amount and parties, its two approvals, and all that was asked for and sent.
+
+import {
+  isLong,
+  literal,
+  moment,
+  nameOf,
+  pairs,
+  said,
+  type TermRow,
+} from '../../administrators/pages/parts.ts';
 import type { Context } from '../../administrators/pages/route.ts';
-import { type Html, html } from '../../lib/html.ts';
-import { phrase } from '../../lib/phrases.ts';
+import { entriesOf } from '../../journal/queries.ts';
+import { type Html, html, safeUrl } from '../../lib/html.ts';
+import { phrase, type Say } from '../../lib/phrases.ts';
+import type { Instructions } from '../../payments/methods/offer.ts';
 import { grouped } from '../../payments/methods/transfer/creditor-reference.ts';
-import { asOf, type Payment } from '../../payments/payment.ts';
+import { asOf, isDecided, type Payment } from '../../payments/payment.ts';
+import { checkoutUrl } from '../../payments/present.ts';
 import { type IconName, icon } from '../../web/markup/icons.ts';
 import { approvalsOf, needsSecond, type ReviewAct } from '../review.ts';
 import type { People } from '../told.ts';
 import type { ReviewContext } from './context.ts';
-import { customerName } from './particulars.ts';
 import type { Carried } from './queue-filter.ts';
 
 /** How deep a heading lies. */
@@ -94,4 +105,158 @@ function written({ say }: ReviewContext, { note, bank_reference }: ReviewAct): H
     [say`Bank reference`, bank_reference && literal(bank_reference)],
     [say`Note`, note && html`<span class="words">${said(note)}</span>`],
   ]);
+}
+
+/** What the customer sent, as it is kept. */
+interface Submission {
+  method: string;
+  type: string;
+  name: string | null;
+  language?: string;
+  submitted_at: string;
+  instructions?: Instructions;
+  card?: { brand: string; last4: string };
+  [field: string]: unknown;
+}
+
+interface Customer {
+  name?: string | null;
+  email?: string | null;
+  phone?: string | null;
+}
+
+export const submissionOf = ({ submission }: Payment): Submission | null =>
+  submission === null ? null : JSON.parse(submission);
+
+export const customerOf = ({ customer }: Payment): Customer =>
+  customer === null ? {} : (JSON.parse(customer) ?? {});
+
+/**
+ * The expected transfer: as the customer was told when they sent the form, else as checkout shows it now. Null if no transfer is
+ * expected, and for an erased payment, because erasing changes what its reference is made of.
+ */
+export async function instructionsFor(
+  { database, offer, now }: ReviewContext,
+  payment: Payment,
+): Promise<(Instructions & { kind: 'transfer' }) | null> {
+  const submission = submissionOf(payment);
+  if (submission) return submission.instructions?.kind === 'transfer' ? submission.instructions : null;
+  if (isDecided(asOf(payment, now))) return null;
+  const entries = await entriesOf(database, payment.id);
+  const isErased = entries.some(({ action }) => action === 'payment.erased');
+  return isErased ? null : (offer.transferFor(payment) ?? null);
+}
+
+/** What we call a way to pay that the configuration gives no name, by its type. */
+export const METHOD_TYPES: Readonly<Record<string, string>> = {
+  bank_transfer: phrase('Bank transfer'),
+  details: phrase('Contact details'),
+  manual: phrase('Manual'),
+  test_card: phrase('Test card'),
+};
+
+/** What the way a customer chose is called: by the configuration, else by us; nothing before they chose. */
+export function methodName(payment: Payment, say: Say): string | null {
+  const sent = submissionOf(payment);
+  if (!sent) return null;
+  const type = METHOD_TYPES[sent.type];
+  return sent.name ?? (type === undefined ? sent.method : say.of(type));
+}
+
+/** The payer: the name in the submission, else the one from the merchant, else the e-mail address. */
+export function customerName(payment: Payment): string | null {
+  const sent = submissionOf(payment);
+  const { name, email } = customerOf(payment);
+  const texts = [sent?.payer_name, sent?.transfer_name, name, sent?.payer_email, email];
+  return (texts.find((text) => typeof text === 'string' && text !== '') as string | undefined) ?? null;
+}
+
+/** The values of a submission that are shown elsewhere: beside what was asked for, or in a way of their own. */
+const TOLD = new Set([
+  ...['method', 'type', 'name', 'language', 'submitted_at', 'instructions', 'card', 'note'],
+  ...['payer_name', 'payer_email', 'payer_phone', 'transfer_name', 'transfer_account', 'customer_reference'],
+]);
+
+/** What the customer sent besides what is compared; nothing before they did. */
+export function sent(context: ReviewContext, payment: Payment): Html | null {
+  const { say } = context;
+  const submission = submissionOf(payment);
+  if (!submission) return null;
+  const { method, type, card, language, instructions, note } = submission;
+  const others: TermRow[] = Object.entries(submission).flatMap(([name, value]) => {
+    if (TOLD.has(name) || value === null || value === undefined) return [];
+    return [[name, said(typeof value === 'string' ? value : JSON.stringify(value))]];
+  });
+  return html`${pairs([
+    [
+      say`Way to pay`,
+      html`${said(methodName(payment, say)!)}${method !== type && html` <span class="muted">${literal(method)}</span>`}`,
+    ],
+    [say`Card`, card ? say.html`${said(card.brand)} ending in ${literal(card.last4)}` : null],
+    [
+      say`Message`,
+      typeof note === 'string' && note !== '' && html`<span class="words" dir="auto">${note}</span>`,
+    ],
+    ...others,
+    [say`Language`, language ? new Intl.DisplayNames(say.tag, { type: 'language' }).of(language) : null],
+    ...(instructions ? told(context, instructions) : []),
+  ])}`;
+}
+
+/** What the customer was shown to do, as it stood then, besides the account and the reference. */
+function told({ say }: ReviewContext, instructions: Instructions): TermRow[] {
+  if (instructions.kind === 'text')
+    return [
+      [say`What they were told`, html`<span class="words quoted" dir="auto">${instructions.text}</span>`],
+    ];
+  const { bic } = instructions.account;
+  return [['BIC', bic && literal(bic)]];
+}
+
+/** What a transfer carries and into which account it goes. */
+export function transferRows(
+  { say }: ReviewContext,
+  { account, reference }: Instructions & { kind: 'transfer' },
+): TermRow[] {
+  return [
+    [say`Reference to look for`, html`<strong>${literal(grouped(reference))}</strong>`],
+    [say`Account holder`, account.holder && said(account.holder)],
+    ['IBAN', account.iban && literal(grouped(account.iban))],
+    ['BIC', account.bic && literal(account.bic)],
+    ['UPI', account.upi_id && literal(account.upi_id)],
+    ['PIX', account.pix_key && literal(account.pix_key)],
+    ...(account.rows ?? []).map(({ label, value }): TermRow => [label, literal(value)]),
+  ];
+}
+
+/** An address the merchant gave: followed only where its scheme runs nothing, and without telling where from. */
+function webAddress(text: string | null): Html | null {
+  if (text === null) return null;
+  const target = /^https?:/i.test(text) ? safeUrl(text) : undefined;
+  return target === undefined
+    ? literal(text)
+    : html`<a href="${target}" rel="noreferrer noopener nofollow external">${literal(text)}</a>`;
+}
+
+/** What the merchant wrote with the payment, its own data among it. */
+export function ordered(context: ReviewContext, payment: Payment): Html {
+  const { say } = context;
+  const { id, merchant_id, merchant_reference, description } = payment;
+  const page = html`<a href="${checkoutUrl(context.checkoutBaseUrl, id)}" rel="noreferrer noopener">${say`Open it as the customer sees it`}</a>`;
+  const data: Record<string, unknown> = payment.metadata === null ? {} : JSON.parse(payment.metadata);
+  const own = Object.entries(data).map(([name, value]): TermRow => {
+    return [html`<bdi>${name}</bdi>`, said(typeof value === 'string' ? value : JSON.stringify(value))];
+  });
+  return html`${pairs([
+    [say`Order`, merchant_reference && said(merchant_reference)],
+    [say`For`, description && html`<span class="words" dir="auto">${description}</span>`],
+    ...own,
+    [say`Their page`, page],
+    [say`Link expires`, moment(context, payment.expires_at)],
+    [say`New link asked for`, payment.link_requested_at && moment(context, payment.link_requested_at)],
+    [say`Leads back to`, webAddress(payment.return_url)],
+    [say`When cancelled`, webAddress(payment.cancel_url)],
+    [say`Merchant`, literal(merchant_id)],
+    [say`Payment`, literal(id)],
+  ])}`;
 }

@@ -31,8 +31,7 @@ import { meaningOf } from '../meaning.ts';
 import { type SearchFilter, searchPayments } from '../search-queries.ts';
 import type { ReviewContext } from './context.ts';
 import { doneNotice } from './done.ts';
-import { addressOfPayment, statusStamp } from './panel.ts';
-import { customerName } from './particulars.ts';
+import { addressOfPayment, customerName, statusStamp } from './panel.ts';
 import { carriedFrom, MODES, modeIn, namedChoices, PAYMENT_FILTERS, TEXT_MAXIMUM } from './queue-filter.ts';
 
 const PAGE = 50;

@@ -25,8 +25,7 @@ import { type People, peopleOf } from '../told.ts';
 import type { ReviewContext } from './context.ts';
 import { doneNotice, paymentNamed } from './done.ts';
 import { DECISION, openPayment, stepLine, steps, wayToPayment } from './open-payment.ts';
-import { addressOfPayment } from './panel.ts';
-import { customerName, METHOD_TYPES, methodName, submissionOf } from './particulars.ts';
+import { addressOfPayment, customerName, METHOD_TYPES, methodName, submissionOf } from './panel.ts';
 import {
   carriedFrom,
   chips,

@@ -11,10 +11,8 @@ import { parseReceivedMoney, recordMoney, refuseMoney, takesMore } from '../reco
 import { isDoneAlready, knownSoFar } from '../review.ts';
 import { dayInWords } from '../told.ts';
 import type { ReviewContext } from './context.ts';
-import { filledBefore, paymentOf } from './decision.ts';
-import { bankReferenceField, type Filled, noteField, wording } from './decision-form.ts';
-import { addressOfPayment, heading } from './panel.ts';
-import { instructionsFor, transferRows } from './particulars.ts';
+import { bankReferenceField, type Filled, filledBefore, noteField, paymentOf, wording } from './decision.ts';
+import { addressOfPayment, heading, instructionsFor, transferRows } from './panel.ts';
 import { carriedBy } from './queue-filter.ts';
 
 export async function recordPage(context: ReviewContext): Promise<Outcome> {

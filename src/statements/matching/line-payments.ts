@@ -8,7 +8,7 @@ import {
 } from '../../payments/methods/transfer/creditor-reference.ts';
 import type { Payment } from '../../payments/payment.ts';
 import { findPayments } from '../../payments/queries.ts';
-import { paymentsInRanges, paymentsOfAmounts, paymentsWith } from '../../review/candidate-queries.ts';
+import { paymentsInRanges, paymentsOfAmounts, paymentsWith } from '../../review/queries.ts';
 import { arrivalsOf } from '../../review/review.ts';
 import type { Reader } from '../../store/database.ts';
 import { handOf } from './judge-line.ts';

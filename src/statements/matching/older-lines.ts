@@ -8,7 +8,7 @@ import {
   qrReference,
 } from '../../payments/methods/transfer/creditor-reference.ts';
 import { PAYMENT_ID_PREFIX, type Payment } from '../../payments/payment.ts';
-import { paymentsInRanges } from '../../review/candidate-queries.ts';
+import { paymentsInRanges } from '../../review/queries.ts';
 import type { Reader } from '../../store/database.ts';
 import type { KeptLine } from '../kept.ts';
 import { type LinePlace, listLines } from '../line-queries.ts';

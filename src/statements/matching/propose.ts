@@ -3,7 +3,7 @@
 import { DAY_MS } from '../../lib/time.ts';
 import type { PaymentTerms } from '../../payments/pay-by.ts';
 import { isDecided, type Payment, sumMinor } from '../../payments/payment.ts';
-import { hasLivePayments } from '../../review/candidate-queries.ts';
+import { hasLivePayments } from '../../review/queries.ts';
 import { restOf } from '../../review/review.ts';
 import type { Reader } from '../../store/database.ts';
 import {

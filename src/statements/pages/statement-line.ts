@@ -7,8 +7,13 @@ import { OperationalError } from '../../lib/errors.ts';
 import { type Html, hidden, html } from '../../lib/html.ts';
 import { phrase } from '../../lib/phrases.ts';
 import { trimmedText } from '../../lib/text.ts';
-import { accountNumber, addressOfLine, addressOfPayment, heading } from '../../review/pages/panel.ts';
-import { customerName } from '../../review/pages/particulars.ts';
+import {
+  accountNumber,
+  addressOfLine,
+  addressOfPayment,
+  customerName,
+  heading,
+} from '../../review/pages/panel.ts';
 import { approvalSchema, parse } from '../../review/review.ts';
 import { dayInWords } from '../../review/told.ts';
 import type { KeptLine } from '../kept.ts';

@@ -10,15 +10,11 @@ import { isSwissIban, isSwissText, swissPayload } from './swiss.ts';
 /** What a transfer needs to know of a payment. */
 export type Transferable = Pick<Payment, 'id' | 'salt' | 'amount_minor' | 'currency' | 'merchant_reference'>;
 
-/** One code to scan. */
+/** The code that pays at one go. A UPI payload is also a link that opens an app on the same device; a PIX payload is also copied. */
 export interface QuickPay {
   scheme: 'epc' | 'swiss' | 'upi' | 'pix';
   /** The text of the QR code, at level M. */
   payload: string;
-  /** Whether the payload is also made to be copied into an app. */
-  copyable: boolean;
-  /** What opens an app on the same device. */
-  link: string | undefined;
 }
 
 /** The reference of a transfer: a QR reference into a QR-IBAN, which takes no other; a short one in pounds; else that of ISO 11649. */
@@ -28,27 +24,26 @@ export function transferReference(account: Account, payment: Transferable): stri
 }
 
 /**
- * The codes that pay `payment` into `account`; none where its currency, account or amount fits no scheme, which leaves the
+ * The code that pays `payment` into `account`; undefined where its currency, account or amount fits no scheme, which leaves the
  * account's rows. Euro into Switzerland or Liechtenstein goes by EPC code, since SEPA includes them; a QR-bill takes its place
  * where EPC does not serve: into a QR-IBAN, or without a BIC.
  */
-export function quickPayments(
+export function quickPayment(
   account: Account,
   payment: Transferable,
   reference = transferReference(account, payment),
-): QuickPay[] {
-  if (account.currency !== payment.currency) return [];
+): QuickPay | undefined {
+  if (account.currency !== payment.currency) return undefined;
   const { currency, amount_minor, merchant_reference: message } = payment;
   const transfer = { ...account, iban: electronicIban(account), amount_minor, reference, message };
-  const code = (scheme: QuickPay['scheme'], payload: string | undefined): QuickPay[] =>
-    payload === undefined
-      ? []
-      : [{ scheme, payload, copyable: scheme === 'pix', link: scheme === 'upi' ? payload : undefined }];
-  const epc = currency === 'EUR' ? code('epc', epcPayload(transfer)) : [];
-  if (epc.length > 0) return epc;
+  const code = (scheme: QuickPay['scheme'], payload: string | undefined) =>
+    payload === undefined ? undefined : { scheme, payload };
+  const epc = currency === 'EUR' ? code('epc', epcPayload(transfer)) : undefined;
+  if (epc) return epc;
   if (currency === 'EUR' || currency === 'CHF') return code('swiss', swissPayload(transfer));
   if (currency === 'INR' && account.upi_id) return code('upi', upiPayload(transfer));
-  return currency === 'BRL' && account.pix_key && account.city ? code('pix', pixPayload(transfer)) : [];
+  if (currency === 'BRL' && account.pix_key && account.city) return code('pix', pixPayload(transfer));
+  return undefined;
 }
 
 function electronicIban({ iban }: Account): string {
