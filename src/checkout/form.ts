@@ -13,7 +13,7 @@ import {
 } from '../payments/methods/fields.ts';
 import { type Instructions, type Method, TRANSFER_FIELDS } from '../payments/methods/offer.ts';
 import { compactAccount } from '../payments/methods/transfer/payer-account.ts';
-import type { Payment } from '../payments/payment.ts';
+import { customerOf, type Payment } from '../payments/payment.ts';
 import type { Submission } from '../payments/submit.ts';
 import { type FormFault, fieldMarkup } from '../web/markup/field.ts';
 import type { Key, Words } from '../web/markup/languages.ts';
@@ -49,10 +49,12 @@ export function knownContacts(
   edit: string | undefined,
 ): ReadonlyMap<FieldName, string> {
   const known = new Map<FieldName, string>();
-  const asked = edit === CONTACT ? [] : method.fields.map(({ name }) => name).filter(isContact);
-  if (asked.length === 0 || payment.customer === null) return known;
-  const customer = JSON.parse(payment.customer);
-  for (const name of asked) if (customer[CONTACTS[name]]) known.set(name, customer[CONTACTS[name]]);
+  if (edit === CONTACT || payment.customer === null) return known;
+  const customer = customerOf(payment);
+  for (const { name } of method.fields) {
+    const given = isContact(name) && customer[CONTACTS[name]];
+    if (given) known.set(name, given);
+  }
   return known;
 }
 

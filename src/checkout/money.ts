@@ -1,7 +1,9 @@
 // The money as a customer reads of it: one table of the payment's status, what is known and the way to pay, and what is still due.
+
 import { type Html, html } from '../lib/html.ts';
 import type { Instructions, MethodType, Offer } from '../payments/methods/offer.ts';
 import { type Payment, sumMinor } from '../payments/payment.ts';
+import { maskedOf, sentOf } from '../payments/submit.ts';
 import { arrivalsOf, decisionOf, knownSoFar, returnsOf, sumOf } from '../review/review.ts';
 import type { Key } from '../web/markup/languages.ts';
 import { type PaymentSubject, type ShownStatus, shownStatus } from './parts.ts';
@@ -115,10 +117,9 @@ export function moneyKnown(payment: Payment): MoneyKnown {
   }
 }
 
-function wayOf({ payment_details }: Payment): Way {
-  if (payment_details === null) return 'none';
-  const { type } = JSON.parse(payment_details) as { type?: string };
-  return WAYS.find((way) => way === type) ?? 'none';
+function wayOf(payment: Payment): Way {
+  const sent = maskedOf(payment);
+  return WAYS.find((way) => way === sent?.type) ?? 'none';
 }
 
 /** The sentences about the money of a payment, as its page and its receipt show them. */
@@ -165,7 +166,7 @@ export function dueOf(payment: Payment, offer: Pick<Offer, 'transferFor'>): Due 
   const rest = sumMinor([payment.amount_minor, -received]);
   if (payment.status !== 'requires_review' || rest <= 0) return undefined;
   const isRest = received > 0;
-  const { instructions: told } = JSON.parse(payment.submission ?? '{}') as { instructions?: Instructions };
+  const told = sentOf(payment)?.instructions;
   // Money was matched by mistake and taken back: the customer, who announced nothing, is asked for all of it again.
   const isAgain = !isRest && payment.submission === null && payment.payment_details === null;
   const instructions = told ?? (isRest || isAgain ? offer.transferFor(payment) : undefined);

@@ -118,7 +118,7 @@ export function suspended(visit: CheckoutVisit, subject: PaymentSubject): SitePa
 <p>${lead}</p>
 ${facts([[words.html('fact.payment'), html`<code>${id}</code>`]])}
 <div class="exits">${takeBack(visit, subject)}</div>`;
-  return merchantsPage(visit, subject, { status: 403, heading: words.text(heading), content });
+  return brandedPage(visit, subject, { status: 403, heading: words.text(heading), content });
 }
 
 /** The button as a disclosure, or null where nothing can be taken back. A test card is no announcement. */

@@ -1,4 +1,5 @@
 // The receipt of an approved payment: what a bookkeeper needs, and the number by which anyone can check that it was issued here.
+
 import type { KeyRing } from '../journal/keys/key-ring.ts';
 import { entriesOf, entriesWithAction, findSeal, sealHolding } from '../journal/queries.ts';
 import type { Html } from '../lib/html.ts';
@@ -6,9 +7,10 @@ import { base32Digest } from '../lib/ids.ts';
 import { isSame } from '../lib/secrets.ts';
 import type { Profile } from '../merchants/merchant.ts';
 import { maskName } from '../payments/methods/fields.ts';
-import { isPaymentId, type Payment } from '../payments/payment.ts';
+import { customerOf, isPaymentId, type Payment } from '../payments/payment.ts';
 import { checkoutUrl } from '../payments/present.ts';
 import { findPayment } from '../payments/queries.ts';
+import { maskedOf, sentOf } from '../payments/submit.ts';
 import { isPaymentAsRecorded } from '../payments/transition.ts';
 import { arrivalsOf } from '../review/review.ts';
 import type { Reader } from '../store/database.ts';
@@ -91,9 +93,9 @@ export const payersUrl = (ring: KeyRing, checkoutBaseUrl: string, paymentId: str
   `${checkoutUrl(checkoutBaseUrl, paymentId)}&payer=${ring.mac('payer', paymentId)}`;
 
 /** The name of who paid, as they typed it, else as the merchant gave it: whole for `token` of the payer's address, else masked. */
-function payerName({ submission, customer }: Payment, isPayers: boolean): string | null {
-  const { payer_name, transfer_name } = JSON.parse(submission ?? '{}');
-  const name = payer_name ?? transfer_name ?? JSON.parse(customer ?? '{}').name ?? null;
+function payerName(payment: Payment, isPayers: boolean): string | null {
+  const sent = sentOf(payment);
+  const name = sent?.payer_name ?? sent?.transfer_name ?? customerOf(payment).name ?? null;
   return name === null || isPayers ? name : maskName(name);
 }
 
@@ -104,7 +106,7 @@ export function receiptRows(
   isPayers: boolean,
 ): [Html, Html | string][] {
   const { legal_name, address, tax_id } = profile.particulars ?? {};
-  const details = payment.payment_details === null ? {} : JSON.parse(payment.payment_details);
+  const details = maskedOf(payment);
   const paidOn = arrivalsOf(payment).at(-1)?.received_on;
   const rows: TermPair[] = [
     [words.html('receipt.number'), number],
@@ -113,9 +115,9 @@ export function receiptRows(
     [words.html('receipt.tax'), tax_id ?? null],
     [words.html('receipt.paid'), paidOn === undefined ? null : words.day(paidOn)],
     [words.html('fact.decided'), words.moment(approvedAt)],
-    [words.html('fact.method'), details.type === undefined ? null : nameOfMethod(words, details)],
+    [words.html('fact.method'), details && nameOfMethod(words, details)],
     [words.html('receipt.payer'), payerName(payment, isPayers)],
-    [words.html('receipt.reference'), details.transfer_reference ?? null],
+    [words.html('receipt.reference'), details?.transfer_reference ?? null],
   ];
   return rows.filter((row): row is [Html, Html | string] => row[1] !== null);
 }

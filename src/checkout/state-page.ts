@@ -2,6 +2,7 @@
 
 import { type Html, html } from '../lib/html.ts';
 import type { Instructions } from '../payments/methods/offer.ts';
+import { maskedOf, type Sent, sentOf } from '../payments/submit.ts';
 import type { Key } from '../web/markup/languages.ts';
 import { customerMessage, facts, type TermPair } from '../web/markup/parts.ts';
 import type { SitePage } from '../web/pages/framed-page.ts';
@@ -26,15 +27,6 @@ import {
 import { type IssuedReceipt, receiptRows } from './receipt.ts';
 import { VERIFY_PATH } from './verify-route.ts';
 import type { CheckoutVisit } from './visit.ts';
-
-interface Details {
-  type: Announced | 'test_card';
-  name: string | null;
-  payer_name?: string;
-  payer_email?: string;
-  card?: { brand: string; last4: string };
-  submitted_at: string;
-}
 
 type State = readonly [
   status: number,
@@ -91,8 +83,7 @@ export function statePage(
   const { payment, words, amount } = subject;
   const merchant = payment.merchant_name;
   const shown = shownStatus(payment) as Exclude<ShownStatus, 'pending'>;
-  const details: Details | null =
-    payment.payment_details === null ? null : JSON.parse(payment.payment_details);
+  const details = maskedOf(payment);
   const money = moneyKnown(payment);
   const state = stateOf(shown, money);
   const [status, heading, , when] = state;
@@ -165,11 +156,7 @@ ${isAsking && ask(visit, subject)}${onward(visit, subject, out, isAsking)}
 </section>`;
 }
 
-function momentsOf(
-  { payment, words }: PaymentSubject,
-  when: Key | null,
-  details: Details | null,
-): TermPair[] {
+function momentsOf({ payment, words }: PaymentSubject, when: Key | null, details: Sent | null): TermPair[] {
   const rows: TermPair[] = [];
   // A cancelled payment changes later where its customer announces a transfer, and a decided one where a bank line is matched.
   const at = payment.decided_at ?? (payment.announced_at === null ? payment.updated_at : null);
@@ -183,7 +170,7 @@ function momentsOf(
 /** What was kept of what the customer sent; on a receipt, what a bookkeeper needs. */
 function particulars(
   subject: PaymentSubject,
-  details: Details | null,
+  details: Sent | null,
   receipt: readonly TermPair[] | undefined,
 ): Html | null {
   const { words } = subject;
@@ -206,11 +193,8 @@ const ofDue = (subject: PaymentSubject, { payment, isRest }: Due): PaymentSubjec
 /** How to pay what is due, again, as it stood when the customer sent the form. */
 function repeated(visit: CheckoutVisit, subject: PaymentSubject, instructions: Instructions): Html {
   const { payment, words } = subject;
-  const { type, name } = JSON.parse(payment.submission ?? '{}') as Partial<Details>;
   const heading =
-    instructions.kind === 'transfer'
-      ? words.html('transfer.heading')
-      : nameOfMethod(words, { type: type!, name: name! });
+    instructions.kind === 'transfer' ? words.html('transfer.heading') : nameOfMethod(words, sentOf(payment)!);
   return html`<section class="next"><h2>${heading}</h2>
 ${instructionsMarkup(subject, instructions, aidsOf(visit, subject))}</section>`;
 }

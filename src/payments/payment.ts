@@ -119,9 +119,15 @@ export function isPaymentId(text: string): boolean {
   return isTimeOrderedId(PAYMENT_ID_PREFIX, text);
 }
 
+/** What the merchant told of the customer. */
+export const customerOf = ({
+  customer,
+}: Pick<Payment, 'customer'>): { name?: string | null; email?: string | null; phone?: string | null } =>
+  JSON.parse(customer ?? 'null') ?? {};
+
 /** The e-mail address that the merchant gave of a payment's customer. */
-export const customerEmail = ({ customer }: Pick<Payment, 'customer'>): string | undefined =>
-  customer === null ? undefined : ((JSON.parse(customer) as { email?: string | null }).email ?? undefined);
+export const customerEmail = (payment: Pick<Payment, 'customer'>): string | undefined =>
+  customerOf(payment).email ?? undefined;
 
 /** The e-mail address that a payment's customer typed at checkout. */
 export const typedEmail = ({ submission }: Pick<Payment, 'submission'>): string | undefined =>

@@ -6,6 +6,7 @@ import { OperationalError } from '../lib/errors.ts';
 import { searchedName } from '../lib/search-terms.ts';
 import { formatTimestamp } from '../lib/time.ts';
 import { expireDuePayment } from './expire.ts';
+import type { Instructions, Method } from './methods/offer.ts';
 import { PAYMENTS, type Payment } from './payment.ts';
 import { changePayment, findPayment, movePayment, type Written } from './queries.ts';
 import { paymentNotFound, recordPayment, refuseChangedOutside, transition } from './transition.ts';
@@ -18,6 +19,28 @@ export interface Submission {
   /** Values by which reviewers find the payment, as far as the customer gave them. */
   payer: { name: string | null; email: string | null; account: string | null };
 }
+
+/** What a customer sent, as it is kept: whole, or masked in `payment_details`. */
+export interface Sent extends Pick<Method, 'type' | 'name'> {
+  method: string;
+  language?: string;
+  submitted_at: string;
+  instructions?: Instructions;
+  card?: { brand: string; last4: string };
+  payer_name?: string;
+  payer_email?: string;
+  transfer_name?: string;
+  transfer_reference?: string;
+  [field: string]: unknown;
+}
+
+/** What the customer sent; null where they sent nothing, or it was erased. */
+export const sentOf = ({ submission }: Pick<Payment, 'submission'>): Sent | null =>
+  JSON.parse(submission ?? 'null');
+
+/** The same as everyone with the link may see it. */
+export const maskedOf = ({ payment_details }: Pick<Payment, 'payment_details'>): Sent | null =>
+  JSON.parse(payment_details ?? 'null');
 
 export const CUSTOMER = 'customer';
 
@@ -98,7 +121,8 @@ export async function keepAnnouncement(
   const payment = await findPayment(transaction, id);
   if (!payment) throw paymentNotFound();
   await refuseChangedOutside(transaction, payment);
-  const earlier = payment.submission === null ? {} : { earlier: JSON.parse(payment.submission) };
+  const sent = sentOf(payment);
+  const earlier = sent ? { earlier: sent } : {};
   const { now } = transaction;
   const { submitted_at: _stays, ...written } = submitted(transaction, {
     ...submission,

@@ -4,7 +4,8 @@ import { formatAmount } from '../lib/money.ts';
 import { ENGLISH, type Say } from '../lib/phrases.ts';
 import { DAY_MS } from '../lib/time.ts';
 import { findMerchant } from '../merchants/queries.ts';
-import { asOf, type Payment, sumMinor } from '../payments/payment.ts';
+import { asOf, customerOf, type Payment, sumMinor } from '../payments/payment.ts';
+import { sentOf } from '../payments/submit.ts';
 import type { Reader } from '../store/database.ts';
 import { decidedAmounts, paymentsByTrait, type Trait } from './queries.ts';
 import { arrivalsOf, knownSoFar } from './review.ts';
@@ -170,11 +171,10 @@ export function sameName(one: string, other: string): boolean {
   return words(one) === words(other);
 }
 
-function payerName({ say, payment: { customer, submission } }: Looked): Fact | undefined {
-  const given = customer === null ? null : (JSON.parse(customer) as { name: string | null }).name;
-  const sent =
-    submission === null ? {} : (JSON.parse(submission) as { payer_name?: string; transfer_name?: string });
-  const typed = [sent.payer_name, sent.transfer_name].filter((name) => name !== undefined);
+function payerName({ say, payment }: Looked): Fact | undefined {
+  const given = customerOf(payment).name ?? null;
+  const sent = sentOf(payment);
+  const typed = [sent?.payer_name, sent?.transfer_name].filter((name) => name !== undefined);
   if (given === null || typed.length === 0) return undefined;
   const other = typed.find((name) => !sameName(name, given));
   return {

@@ -1,4 +1,5 @@
 // Erases what the bank wrote on lines, and rules about payers: with the payment, or when they are old; the proof stays.
+
 import { type Act, newSalt } from '../journal/audit-entry.ts';
 import type { Journal } from '../journal/journal.ts';
 import { changeRow, isAsRecorded } from '../journal/record-row.ts';
@@ -7,6 +8,7 @@ import type { Logger } from '../lib/log.ts';
 import { inSequence } from '../lib/rounds.ts';
 import { searchedName } from '../lib/search-terms.ts';
 import { type Clock, DAY_MS, dateIn, HOUR_MS } from '../lib/time.ts';
+import { customerOf } from '../payments/payment.ts';
 import { findPayment } from '../payments/queries.ts';
 import { type KeptLine, type KeptRule, LINES, RULES } from './kept.ts';
 import { linesOfPayments, oldLines, wholeOf } from './line-queries.ts';
@@ -38,9 +40,8 @@ export async function eraseLinesOf(transaction: Transaction, paymentId: string, 
 export async function eraseRulesOf(transaction: Transaction, paymentId: string, act: Act): Promise<void> {
   const payment = await findPayment(transaction, paymentId);
   if (!payment) return;
-  const { payer_name, payer_account, customer } = payment;
-  const given = customer === null ? null : (JSON.parse(customer) as { name?: string | null }).name;
-  const names = [payer_name ?? '', searchedName(given ?? '')];
+  const { payer_name, payer_account } = payment;
+  const names = [payer_name ?? '', searchedName(customerOf(payment).name ?? '')];
   const people = names.map((name_key) => ({ name_key, other_account: payer_account ?? '' }));
   await eraseRulesAbout(transaction, people, act);
 }

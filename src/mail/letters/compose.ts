@@ -1,4 +1,5 @@
 // Composes a letter when it is to leave: reads what it is about as that is now, and says why it does not leave if it is true no more.
+
 import { ADMINISTRATORS } from '../../administrators/administrator.ts';
 import { phrasebook, tongueOf } from '../../administrators/pages/tongue.ts';
 import { findAdministrator } from '../../administrators/queries.ts';
@@ -14,6 +15,7 @@ import { findKey } from '../../merchants/queries.ts';
 import type { Offer } from '../../payments/methods/offer.ts';
 import { asOf, customerEmail, emailOf, type Payment } from '../../payments/payment.ts';
 import { findPayment } from '../../payments/queries.ts';
+import { sentOf } from '../../payments/submit.ts';
 import { isPaymentAsRecorded } from '../../payments/transition.ts';
 import type { QueueCount } from '../../review/queue-queries.ts';
 import type { Database } from '../../store/database.ts';
@@ -125,8 +127,7 @@ async function toCustomer(parts: ComposeParts, letter: Letter, kind: CustomerLet
 const unconfirmed = { withdrawn: UNCONFIRMED };
 
 /** The language in which the customer filled in the form. */
-const languageOf = ({ submission }: Payment) =>
-  (JSON.parse(submission ?? '{}') as { language?: string }).language;
+const languageOf = (payment: Payment) => sentOf(payment)?.language;
 
 /** What letters to people of the console are written with, in the language that they read, else in English. */
 const toldIn = ({ timeZone, consoleBaseUrl }: ComposeParts, language: string | undefined): Told => ({

@@ -13,6 +13,7 @@ import type { Profile } from '../../merchants/merchant.ts';
 import type { Offer } from '../../payments/methods/offer.ts';
 import type { Payment } from '../../payments/payment.ts';
 import { checkoutUrl } from '../../payments/present.ts';
+import { maskedOf } from '../../payments/submit.ts';
 import type { Key, Words } from '../../web/markup/languages.ts';
 import type { CustomerLetter } from '../letter.ts';
 import { type LetterContent, unlinked } from './markup.ts';
@@ -194,6 +195,6 @@ function howToCheck({ words, checkoutBaseUrl }: Said, { number }: IssuedReceipt)
 }
 
 function methodOf({ payment, words }: Said): [Html, Html][] {
-  if (payment.payment_details === null) return [];
-  return [[words.html('fact.method'), html`${nameOfMethod(words, JSON.parse(payment.payment_details))}`]];
+  const sent = maskedOf(payment);
+  return sent ? [[words.html('fact.method'), nameOfMethod(words, sent)]] : [];
 }

@@ -6,24 +6,14 @@ import { type Html, html } from '../../lib/html.ts';
 import { dateIn } from '../../lib/time.ts';
 import type { Instructions } from '../../payments/methods/offer.ts';
 import { grouped } from '../../payments/methods/transfer/creditor-reference.ts';
-import { type Payment, sumMinor } from '../../payments/payment.ts';
-import { CUSTOMER } from '../../payments/submit.ts';
+import { customerOf, type Payment, sumMinor } from '../../payments/payment.ts';
+import { CUSTOMER, sentOf } from '../../payments/submit.ts';
 import { type IconName, icon } from '../../web/markup/icons.ts';
 import { type Fact, factsOf, type SeenLine, sameName } from '../facts.ts';
 import { arrivalsOf, sumOf } from '../review.ts';
 import { dayInWords, type People } from '../told.ts';
 import type { ReviewContext } from './context.ts';
-import {
-  accountNumber,
-  addressOfLine,
-  block,
-  customerOf,
-  instructionsFor,
-  type Level,
-  ordered,
-  sent,
-  submissionOf,
-} from './panel.ts';
+import { accountNumber, addressOfLine, block, instructionsFor, type Level, ordered, sent } from './panel.ts';
 
 /** What a decision rests on besides the comparison: facts, the order, what the customer sent, and `beside` them the story. */
 export async function evidence(
@@ -207,7 +197,7 @@ async function rowsOf(
   lines: readonly SeenLine[],
 ): Promise<Compared[]> {
   const { say } = context;
-  const submission = submissionOf(payment);
+  const submission = sentOf(payment);
   const customer = customerOf(payment);
   const transfer = await instructionsFor(context, payment);
   const text = (name: string) => {

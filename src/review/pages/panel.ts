@@ -15,8 +15,9 @@ import { type Html, html, safeUrl } from '../../lib/html.ts';
 import { phrase, type Say } from '../../lib/phrases.ts';
 import type { Instructions } from '../../payments/methods/offer.ts';
 import { grouped } from '../../payments/methods/transfer/creditor-reference.ts';
-import { asOf, isDecided, type Payment } from '../../payments/payment.ts';
+import { asOf, customerOf, isDecided, type Payment } from '../../payments/payment.ts';
 import { checkoutUrl } from '../../payments/present.ts';
+import { sentOf } from '../../payments/submit.ts';
 import { type IconName, icon } from '../../web/markup/icons.ts';
 import { approvalsOf, needsSecond, type ReviewAct } from '../review.ts';
 import type { People } from '../told.ts';
@@ -107,30 +108,6 @@ function written({ say }: ReviewContext, { note, bank_reference }: ReviewAct): H
   ]);
 }
 
-/** What the customer sent, as it is kept. */
-interface Submission {
-  method: string;
-  type: string;
-  name: string | null;
-  language?: string;
-  submitted_at: string;
-  instructions?: Instructions;
-  card?: { brand: string; last4: string };
-  [field: string]: unknown;
-}
-
-interface Customer {
-  name?: string | null;
-  email?: string | null;
-  phone?: string | null;
-}
-
-export const submissionOf = ({ submission }: Payment): Submission | null =>
-  submission === null ? null : JSON.parse(submission);
-
-export const customerOf = ({ customer }: Payment): Customer =>
-  customer === null ? {} : (JSON.parse(customer) ?? {});
-
 /**
  * The expected transfer: as the customer was told when they sent the form, else as checkout shows it now. Null if no transfer is
  * expected, and for an erased payment, because erasing changes what its reference is made of.
@@ -139,7 +116,7 @@ export async function instructionsFor(
   { database, offer, now }: ReviewContext,
   payment: Payment,
 ): Promise<(Instructions & { kind: 'transfer' }) | null> {
-  const submission = submissionOf(payment);
+  const submission = sentOf(payment);
   if (submission) return submission.instructions?.kind === 'transfer' ? submission.instructions : null;
   if (isDecided(asOf(payment, now))) return null;
   const entries = await entriesOf(database, payment.id);
@@ -157,7 +134,7 @@ export const METHOD_TYPES: Readonly<Record<string, string>> = {
 
 /** What the way a customer chose is called: by the configuration, else by us; nothing before they chose. */
 export function methodName(payment: Payment, say: Say): string | null {
-  const sent = submissionOf(payment);
+  const sent = sentOf(payment);
   if (!sent) return null;
   const type = METHOD_TYPES[sent.type];
   return sent.name ?? (type === undefined ? sent.method : say.of(type));
@@ -165,10 +142,10 @@ export function methodName(payment: Payment, say: Say): string | null {
 
 /** The payer: the name in the submission, else the one from the merchant, else the e-mail address. */
 export function customerName(payment: Payment): string | null {
-  const sent = submissionOf(payment);
+  const sent = sentOf(payment);
   const { name, email } = customerOf(payment);
   const texts = [sent?.payer_name, sent?.transfer_name, name, sent?.payer_email, email];
-  return (texts.find((text) => typeof text === 'string' && text !== '') as string | undefined) ?? null;
+  return texts.find((text) => text) ?? null;
 }
 
 /** The values of a submission that are shown elsewhere: beside what was asked for, or in a way of their own. */
@@ -180,7 +157,7 @@ const TOLD = new Set([
 /** What the customer sent besides what is compared; nothing before they did. */
 export function sent(context: ReviewContext, payment: Payment): Html | null {
   const { say } = context;
-  const submission = submissionOf(payment);
+  const submission = sentOf(payment);
   if (!submission) return null;
   const { method, type, card, language, instructions, note } = submission;
   const others: TermRow[] = Object.entries(submission).flatMap(([name, value]) => {

@@ -8,6 +8,7 @@ import { OperationalError } from '../../lib/errors.ts';
 import { type Html, html } from '../../lib/html.ts';
 import { DAY_MS } from '../../lib/time.ts';
 import { claimOf, type Payment, sumMinor } from '../../payments/payment.ts';
+import { sentOf } from '../../payments/submit.ts';
 import { icon } from '../../web/markup/icons.ts';
 import { pager } from '../../web/markup/table.ts';
 import type { LastDecision } from '../queries.ts';
@@ -25,7 +26,7 @@ import { type People, peopleOf } from '../told.ts';
 import type { ReviewContext } from './context.ts';
 import { doneNotice, paymentNamed } from './done.ts';
 import { DECISION, openPayment, stepLine, steps, wayToPayment } from './open-payment.ts';
-import { addressOfPayment, customerName, METHOD_TYPES, methodName, submissionOf } from './panel.ts';
+import { addressOfPayment, customerName, METHOD_TYPES, methodName } from './panel.ts';
 import {
   carriedFrom,
   chips,
@@ -245,7 +246,7 @@ function methodsOf(
 ): [string, string][] {
   const names = new Map<string, string>();
   for (const payment of payments) {
-    const id = submissionOf(payment)?.method;
+    const id = sentOf(payment)?.method;
     if (id !== undefined) names.set(id, methodName(payment, say)!);
   }
   return ids.toSorted().map((id) => [id, names.get(id) ?? say.of(METHOD_TYPES[id] ?? id)]);
@@ -344,7 +345,7 @@ function queueRows(
 /** The merchant, its order, and a way to pay that is no transfer. */
 function about({ say }: ReviewContext, payment: Payment): Html {
   const { merchant_name, merchant_reference } = payment;
-  const method = submissionOf(payment)?.type === 'bank_transfer' ? null : methodName(payment, say);
+  const method = sentOf(payment)?.type === 'bank_transfer' ? null : methodName(payment, say);
   const order =
     merchant_reference === null ? html`${say`no order number`}` : html`<bdi>${merchant_reference}</bdi>`;
   return html`<bdi>${merchant_name}</bdi> · ${order}${method !== null && html` · <bdi>${method}</bdi>`}`;
