@@ -15,3 +15,15 @@ for (const language of ['en', 'ar'])
         faults.push(`${scene.name}: ${fault}`);
     assert.deepEqual(faults, []);
   });
+
+test('the code of UPI is a link into an app, that of PIX is there to be copied, and others are scanned alone.', async () => {
+  for (const [currency, hasLink, hasCopy] of [
+    ['EUR', false, false],
+    ['INR', true, false],
+    ['BRL', false, true],
+  ] as const) {
+    const scene = stage.scenes.find(({ name }) => name === `pending, transfer in ${currency}`)!;
+    const page = await fetched(stage, scene, 'en');
+    assert.deepEqual([page.includes('href="upi://pay?'), page.includes('copy code')], [hasLink, hasCopy]);
+  }
+});
