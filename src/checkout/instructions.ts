@@ -16,28 +16,35 @@ import type { CheckoutVisit } from './visit.ts';
 /** Drawing a code takes about 2 ms, and a customer opens the page again after each step at their bank. */
 const codes = new LRUCache<string, QrCode>({ max: 500, memoMethod: qrPath });
 
-interface Aids {
-  /** The QR code as a picture. */
-  picture: string;
-  /** The day to pay by as a calendar entry; undefined where there is none to keep. */
-  calendar?: string | undefined;
-  /** The page itself, for a message. */
-  page: string;
-}
-
-/** What helps to pay a transfer later. `method`: the way whose code is shown; undefined if the payment says it. */
-export function aidsOf(visit: CheckoutVisit, { payment }: PaymentSubject, method?: string): Aids {
-  return {
-    picture: visit.address({ method, view: 'code' }),
-    calendar: payment.status === 'pending' ? visit.address({ view: 'calendar' }) : undefined,
-    page: checkoutUrl(visit.site.baseUrl, payment.id),
-  };
-}
-
-/** The markup of the instructions. */
-export function instructionsMarkup(subject: PaymentSubject, instructions: Instructions, aids: Aids): Html {
-  if (instructions.kind === 'transfer') return transfer(subject, instructions, aids);
-  return html`<div class="instructions words" dir="auto">${instructions.text}</div>`;
+/** The markup of the instructions. `method`: the way whose code is shown; undefined if the payment says it. */
+export function instructionsMarkup(
+  visit: CheckoutVisit,
+  subject: PaymentSubject,
+  instructions: Instructions,
+  method?: string,
+): Html {
+  if (instructions.kind === 'text')
+    return html`<div class="instructions words" dir="auto">${instructions.text}</div>`;
+  const { payment, words, amount } = subject;
+  const lines = transferLines(subject, instructions);
+  const quick = quickPayment(instructions.account, payment, instructions.reference);
+  const lead =
+    payment.mode === 'test'
+      ? html`<p class="notice warn">${words.html('transfer.test')}</p>\n`
+      : isAsked(payment) && html`<p>${words.html('transfer.lead', { amount })}</p>\n`;
+  return html`<div class="instructions">
+${lead}${quick && atOnce(words, quick)}<div class="with-code">
+<dl class="details">
+${lines.map(({ term, value, note, beside, isMust }) => {
+  const hint = note && html`<p class="hint">${note}</p>`;
+  return html`<div${isMust && html` class="must"`}><dt>${term}</dt>
+<dd>${copied(term, value!)}${beside && ` ${beside}`}${hint}</dd></div>\n`;
+})}</dl>
+${quick && code(words, quick, visit.address({ method, view: 'code' }))}
+</div>
+<p class="hint screen">${words.html('transfer.select')}</p>
+${aids(visit, subject, lines)}
+</div>`;
 }
 
 /** The code of a transfer as a PNG; undefined if there is none. */
@@ -92,29 +99,6 @@ export function transferLines(
   return lines.filter(({ value }) => value);
 }
 
-function transfer(subject: PaymentSubject, instructions: Transfer, aids: Aids): Html {
-  const { payment, words, amount } = subject;
-  const lines = transferLines(subject, instructions);
-  const quick = quickPayment(instructions.account, payment, instructions.reference);
-  const lead =
-    payment.mode === 'test'
-      ? html`<p class="notice warn">${words.html('transfer.test')}</p>\n`
-      : isAsked(payment) && html`<p>${words.html('transfer.lead', { amount })}</p>\n`;
-  return html`<div class="instructions">
-${lead}${quick && atOnce(words, quick)}<div class="with-code">
-<dl class="details">
-${lines.map(({ term, value, note, beside, isMust }) => {
-  const hint = note && html`<p class="hint">${note}</p>`;
-  return html`<div${isMust && html` class="must"`}><dt>${term}</dt>
-<dd>${copied(term, value!)}${beside && ` ${beside}`}${hint}</dd></div>\n`;
-})}</dl>
-${quick && code(words, quick, aids.picture)}
-</div>
-<p class="hint screen">${words.html('transfer.select')}</p>
-${aidsMarkup(subject, lines, aids)}
-</div>`;
-}
-
 /** A value that one click selects, and that a keyboard reaches in a field of its own. */
 function copied(term: string, value: string, look = 'copy'): Html {
   const field = html`<input class="taken" readonly aria-label="${term}" value="${value}">`;
@@ -147,13 +131,18 @@ ${qrCode(words, scheme, payload)}
 }
 
 /** To keep the details for later: a mail to oneself, and the day in one's calendar. */
-function aidsMarkup({ payment, words, amount }: PaymentSubject, lines: readonly Line[], aids: Aids): Html {
+function aids(
+  visit: CheckoutVisit,
+  { payment, words, amount }: PaymentSubject,
+  lines: readonly Line[],
+): Html {
   const subject = words.text('transfer.mail.subject', { merchant: payment.merchant_name, amount });
   const told = lines.map(({ term, value, beside }) => `${term}: ${value}${beside ? ` ${beside}` : ''}`);
-  const body = [...told, '', aids.page].join('\r\n');
+  const body = [...told, '', checkoutUrl(visit.site.baseUrl, payment.id)].join('\r\n');
   const mail = `mailto:?subject=${encodeURIComponent(subject)}&body=${encodeURIComponent(body)}`;
+  const day = payment.status === 'pending' && visit.address({ view: 'calendar' });
   return html`<p class="aids"><a href="${mail}">${icon('mail')}<span>${words.html('transfer.mail')}</span></a>
-${aids.calendar && html`<a href="${aids.calendar}">${icon('calendar')}<span>${words.html('calendar.add')}</span></a>`}</p>`;
+${day && html`<a href="${day}">${icon('calendar')}<span>${words.html('calendar.add')}</span></a>`}</p>`;
 }
 
 /** A side on paper. */

@@ -17,7 +17,7 @@ import {
   submitToken,
   type TypedPayment,
 } from './form.ts';
-import { aidsOf, instructionsMarkup, isAsked } from './instructions.ts';
+import { instructionsMarkup, isAsked } from './instructions.ts';
 import { moneyKnown, moneySentences } from './money.ts';
 import {
   brandedPage,
@@ -138,7 +138,7 @@ function panel(visit: CheckoutVisit, pending: Pending): Html {
     return html`<div class="panel">
 <ol class="steps">
 ${[
-  [words.html('step.open'), instructionsMarkup(pending, instructions, aidsOf(visit, pending, method.id))],
+  [words.html('step.open'), instructionsMarkup(visit, pending, instructions, method.id)],
   [words.html('step.tell', { merchant }), form(visit, pending, instructions)],
   [
     words.html('step.confirm', { merchant }),
@@ -157,7 +157,7 @@ ${content}</li>
   const next = methods.length === 1 && method.type === 'details' ? words.html('next.details') : lead;
   return html`<div class="panel">
 ${next && html`<p>${next}</p>\n`}${
-  instructions && !isTransfer && instructionsMarkup(pending, instructions, aidsOf(visit, pending, method.id))
+  instructions && !isTransfer && instructionsMarkup(visit, pending, instructions, method.id)
 }
 ${form(visit, pending, instructions)}
 </div>`;

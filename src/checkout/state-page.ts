@@ -7,7 +7,7 @@ import type { Key } from '../web/markup/languages.ts';
 import { customerMessage, facts, type TermPair } from '../web/markup/parts.ts';
 import type { SitePage } from '../web/pages/framed-page.ts';
 import { hiddenToken } from './form.ts';
-import { aidsOf, instructionsMarkup } from './instructions.ts';
+import { instructionsMarkup } from './instructions.ts';
 import { type Due, type MoneyKnown, moneyKnown, moneySentences, type Way } from './money.ts';
 import {
   type Announced,
@@ -196,7 +196,7 @@ function repeated(visit: CheckoutVisit, subject: PaymentSubject, instructions: I
   const heading =
     instructions.kind === 'transfer' ? words.html('transfer.heading') : nameOfMethod(words, sentOf(payment)!);
   return html`<section class="next"><h2>${heading}</h2>
-${instructionsMarkup(subject, instructions, aidsOf(visit, subject))}</section>`;
+${instructionsMarkup(visit, subject, instructions)}</section>`;
 }
 
 /** How to keep the receipt, and how anyone checks it. */
