@@ -118,9 +118,20 @@ async function openPane(
 /** The rows of the list, each with what is known of it at a glance. */
 async function rowsOf(place: ListPlace, people: People, open: Payment | undefined): Promise<Html> {
   const { context, shown } = place;
+  const { say, money, now } = context;
   const looks = await context.figures.looks(shown);
-  const to = (id: string) => addressOf(place, { open: id });
-  return queueRows(context, shown, people, { open: open?.id, looks, to });
+  return html`<ol class="rows-list">${shown.map((payment, at) => {
+    const current = payment.id === open?.id && html` aria-current="true"`;
+    const amount = money(payment.amount_minor, payment.currency);
+    const { since } = queuePlace(payment);
+    const late = now - since > LATE_MS && ' late';
+    const name = customerName(payment) ?? say`Unnamed customer`;
+    return html`<li><a href="${addressOf(place, payment.id)}" data-key-row${current}>
+<span class="who"><b><bdi>${name}</bdi></b>${marks(context, payment, people, looks[at]!)}</span>
+<span class="sum${isLong(amount) && ' long'}"><bdi>${amount}</bdi></span>
+<span class="what">${about(context, payment)}</span><span class="age${late}">${age(context, since)}</span></a></li>
+`;
+  })}</ol>`;
 }
 
 /** A page of the list: what is on it, and what it comes to. */
@@ -177,10 +188,10 @@ async function stepsAround(
 const after = ({ query }: ReviewContext) => query.get('after') ?? undefined;
 
 /** The way back to the list, which narrow screens show alone, and to the payment's own page. */
-function back({ context, filtering, count }: ListPlace, open: Payment): Html {
-  const to = context.address('/queue', { ...filtering.asked, after: after(context) });
+function back(place: ListPlace, open: Payment): Html {
+  const { context, count } = place;
   const own = wayToPayment(context, open, carriedFrom(context.query, 'queue'));
-  return html`<a class="back" href="${to}">${icon('back')} ${context.say`All ${count.count}`}</a>${own}`;
+  return html`<a class="back" href="${addressOf(place)}">${icon('back')} ${context.say`All ${count.count}`}</a>${own}`;
 }
 
 /** The link that shows the list anew. The script says behind it how many were sent after all that the list is made of. */
@@ -188,7 +199,7 @@ function newsLine(place: ListPlace, { newest }: QueueCount): Html {
   const { context, filtering, shown } = place;
   const { address, query, say } = context;
   const sent = Math.max(newest ?? 0, ...shown.map((payment) => queuePlace(payment).since));
-  const refreshed = addressOf(place, { open: query.get('open') ?? undefined });
+  const refreshed = addressOf(place, query.get('open') ?? undefined);
   const news = address('/queue/new', { ...filtering.asked, sent_after: String(sent) });
   const texts = html`data-one="${say`1 new payment`}" data-more="${say`${'{n}'} new payments`}"`;
   return html`<p><span role="status" data-news="${news}" ${texts}></span> <a href="${refreshed}">${say`Refresh`}</a></p>`;
@@ -206,7 +217,7 @@ export async function newInQueue(context: ReviewContext): Promise<Outcome> {
 }
 
 /** An address of this page of the list. What is open has the focus, so that reading goes on there. */
-function addressOf({ context, filtering }: ListPlace, { open }: { open: string | undefined }): string {
+function addressOf({ context, filtering }: ListPlace, open?: string): string {
   const to = context.address('/queue', { ...filtering.asked, after: after(context), open });
   return open === undefined ? to : `${to}#${OPEN}`;
 }
@@ -310,37 +321,6 @@ export async function lastDecisionLine(
 
 /** A payment that waits for longer stands out. */
 const LATE_MS = DAY_MS;
-
-interface Shown {
-  /** The id of the payment that is open. */
-  open: string | undefined;
-  /** How many facts about each want a second look. */
-  looks: readonly number[];
-  /** The address that opens one. */
-  to(id: string): string;
-}
-
-function queueRows(
-  context: ReviewContext,
-  payments: readonly Payment[],
-  people: People,
-  { open, looks, to }: Shown,
-): Html {
-  const { say, money, now } = context;
-  return html`<ol class="rows-list">${payments.map((payment, place) => {
-    const { id } = payment;
-    const current = id === open && html` aria-current="true"`;
-    const amount = money(payment.amount_minor, payment.currency);
-    const { since } = queuePlace(payment);
-    const late = now - since > LATE_MS && ' late';
-    const name = customerName(payment) ?? say`Unnamed customer`;
-    return html`<li><a href="${to(id)}" data-key-row${current}>
-<span class="who"><b><bdi>${name}</bdi></b>${marks(context, payment, people, looks[place]!)}</span>
-<span class="sum${isLong(amount) && ' long'}"><bdi>${amount}</bdi></span>
-<span class="what">${about(context, payment)}</span><span class="age${late}">${age(context, since)}</span></a></li>
-`;
-  })}</ol>`;
-}
 
 /** The merchant, its order, and a way to pay that is no transfer. */
 function about({ say }: ReviewContext, payment: Payment): Html {
