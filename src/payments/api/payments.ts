@@ -274,9 +274,14 @@ export function paymentReadEndpoint(settings: PaymentRead): ApiEndpoint {
     return { text, tag: tagOf(payment, text) };
   }
 
-  /** Returns the payment as it is after its next change, or after the time. */
-  async function wait(request: FastifyRequest<WithId>, reply: FastifyReply, seconds: number, known: Known) {
-    const { payment_id: paymentId } = request.params;
+  /** Returns the payment as it is after its next change, or after the time. `known`: whether the client knows what has an entity tag. */
+  async function wait(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    paymentId: string,
+    seconds: number,
+    known: (tag: string) => boolean,
+  ) {
     reply.patienceMs = seconds * SECOND_MS;
     const gone = new AbortController();
     reply.raw.once('close', () => gone.abort());
@@ -308,12 +313,14 @@ export function paymentReadEndpoint(settings: PaymentRead): ApiEndpoint {
     errors: ['not_found'],
     async handle({ request, reply }) {
       const { 'if-none-match': condition } = request.headers;
-      let shown = await show(request, request.params.payment_id);
+      const { payment_id } = request.params;
+      let shown = await show(request, payment_id);
       const isMatch = (tag: string) => condition !== undefined && matches(condition, tag);
       const first = shown.tag;
       const known = condition === undefined ? (tag: string) => tag === first : isMatch;
       const seconds = Math.min(preferredWait(request.headers) ?? 0, WAIT_MAXIMUM_S);
-      if (seconds > 0 && waits.hasRoom(tenantOf(request))) shown = await wait(request, reply, seconds, known);
+      if (seconds > 0 && waits.hasRoom(tenantOf(request)))
+        shown = await wait(request, reply, payment_id, seconds, known);
       reply.header('etag', shown.tag);
       if (!isMatch(shown.tag)) return shown.text;
       reply.code(304);
@@ -321,10 +328,6 @@ export function paymentReadEndpoint(settings: PaymentRead): ApiEndpoint {
     },
   });
 }
-
-type WithId = { Params: { payment_id: string } };
-/** Whether the client knows what has this entity tag. */
-type Known = (tag: string) => boolean;
 
 /**
  * The entity tag of a payment. Every move writes `updated_at` and another status or a later time; what is erased makes the text shorter.

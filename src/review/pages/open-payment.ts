@@ -235,27 +235,6 @@ ${say.html`The operator recorded that in ${entry}: ${said(String(known.facts.rea
   );
 }
 
-/** Links to the payments before and behind, and where between them this one stands. */
-export function steps(
-  { say }: ReviewContext,
-  {
-    before,
-    behind,
-    at,
-    of,
-  }: { before?: string | undefined; behind?: string | undefined; at: number; of: number },
-): Html {
-  const link = (to: string | undefined, letter: string, label: string, picture: 'up' | 'down') =>
-    to === undefined
-      ? html`<span class="end">${icon(picture)}</span>`
-      : html`<a href="${to}" aria-label="${label}" data-key="${letter}">${icon(picture)}</a>`;
-  return html`<nav aria-label="${say`In the queue`}"><span>${say`${at} of ${of}`}</span>${link(before, 'p', say`Previous payment`, 'up')}${link(behind, 'n', say`Next payment`, 'down')}</nav>`;
-}
-
-/** The way to the page of the payment itself. */
-export const wayToPayment = (context: ReviewContext, { id }: Payment, carried: Carried): Html =>
-  html`<a href="${addressOfPayment(context, id, carried)}">${context.say`Full page`}</a>`;
-
 function noteForm(
   context: ReviewContext,
   { id }: Payment,

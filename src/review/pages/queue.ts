@@ -25,7 +25,7 @@ import { arrivalsOf, awaitsSecond, knownSoFar } from '../review.ts';
 import { type People, peopleOf } from '../told.ts';
 import type { ReviewContext } from './context.ts';
 import { doneNotice, paymentNamed } from './done.ts';
-import { DECISION, openPayment, stepLine, steps, wayToPayment } from './open-payment.ts';
+import { DECISION, openPayment, stepLine } from './open-payment.ts';
 import { addressOfPayment, customerName, METHOD_TYPES, methodName } from './panel.ts';
 import {
   carriedFrom,
@@ -163,7 +163,7 @@ async function stepsAround(
 ): Promise<Html | null> {
   const at = shown.findIndex(({ id }) => id === open.id);
   if (at === -1) return null;
-  const { database } = context;
+  const { database, address, say } = context;
   const { filter } = filtering;
   const [before] =
     at > 0 ? [shown[at - 1]] : begins ? await listBefore(database, filter, queuePlace(open), 1) : [];
@@ -174,15 +174,16 @@ async function stepsAround(
         ? await listQueue(database, filter, queuePlace(open), 1)
         : [];
   const inFront = begins ? 1 + (await countBefore(database, filter, begins)) : 0;
-  const to = (one: { id: string } | undefined, isHere: boolean) =>
-    one &&
-    `${context.address('/queue', { ...filtering.asked, after: isHere ? after(context) : undefined, open: one.id })}#${OPEN}`;
-  return steps(context, {
-    before: to(before, at > 0),
-    behind: to(behind, at + 1 < shown.length),
-    at: inFront + at + 1,
-    of: count.count,
-  });
+  const link = (one: { id: string } | undefined, isHere: boolean, key: 'p' | 'n', label: string) => {
+    const picture = icon(key === 'p' ? 'up' : 'down');
+    if (!one) return html`<span class="end">${picture}</span>`;
+    const to = { ...filtering.asked, after: isHere ? after(context) : undefined, open: one.id };
+    return html`<a href="${address('/queue', to)}#${OPEN}" aria-label="${label}" data-key="${key}">${picture}</a>`;
+  };
+  const place = say`${inFront + at + 1} of ${count.count}`;
+  const up = link(before, at > 0, 'p', say`Previous payment`);
+  const down = link(behind, at + 1 < shown.length, 'n', say`Next payment`);
+  return html`<nav aria-label="${say`In the queue`}"><span>${place}</span>${up}${down}</nav>`;
 }
 
 const after = ({ query }: ReviewContext) => query.get('after') ?? undefined;
@@ -190,8 +191,10 @@ const after = ({ query }: ReviewContext) => query.get('after') ?? undefined;
 /** The way back to the list, which narrow screens show alone, and to the payment's own page. */
 function back(place: ListPlace, open: Payment): Html {
   const { context, count } = place;
-  const own = wayToPayment(context, open, carriedFrom(context.query, 'queue'));
-  return html`<a class="back" href="${addressOf(place)}">${icon('back')} ${context.say`All ${count.count}`}</a>${own}`;
+  const { say, query } = context;
+  const own = addressOfPayment(context, open.id, carriedFrom(query, 'queue'));
+  const list = html`<a class="back" href="${addressOf(place)}">${icon('back')} ${say`All ${count.count}`}</a>`;
+  return html`${list}<a href="${own}">${say`Full page`}</a>`;
 }
 
 /** The link that shows the list anew. The script says behind it how many were sent after all that the list is made of. */
