@@ -112,13 +112,15 @@ export function submissionFrom(
   }
   if (instructions) whole.instructions = instructions;
   if (instructions?.kind === 'transfer') masked.transfer_reference = instructions.reference;
-  const email = kept.get('payer-email');
-  const account = kept.get('transfer-iban');
-  const name = kept.get('transfer-name') ?? kept.get('payer-name');
+  const typed = (name: FieldName) => {
+    const value = kept.get(name);
+    return typeof value === 'string' ? value : null;
+  };
+  const account = typed('transfer-iban');
   const payer = {
-    name: typeof name === 'string' ? name : null,
-    email: typeof email === 'string' ? email : null,
-    account: typeof account === 'string' ? compactAccount(account) : null,
+    name: typed('transfer-name') ?? typed('payer-name'),
+    email: typed('payer-email'),
+    account: account && compactAccount(account),
   };
   return { method: method.id, whole, masked, payer };
 }
@@ -131,30 +133,22 @@ export function fieldPart(
   typed: TypedPayment | undefined,
   idPrefix = '',
 ): Html {
-  if (typed) return drawnField(words, name, merchant, typed, idPrefix);
+  const draw = () => {
+    const field: Field = FIELDS[name];
+    const again = name === 'card-number' && typed?.again;
+    return fieldMarkup(name, {
+      label: words.html(`field.${name}`, { merchant }),
+      hint: again ? words.html('field.card-number.again') : hintOf(words, name, merchant),
+      fault: typed?.faults.find((one) => one.field === name)?.message,
+      value: typed?.values.get(name) ?? '',
+      lines: field.lines,
+      idPrefix,
+      attributes: field.attributes,
+    });
+  };
+  if (typed) return draw();
   // An empty field is the same on the page of every payment.
-  const draw = () => settled(drawnField(words, name, merchant, typed, idPrefix));
-  return words.remembered(`empty field\0${name}\0${idPrefix}\0${merchant}`, draw);
-}
-
-function drawnField(
-  words: Words,
-  name: FieldName,
-  merchant: string,
-  typed: TypedPayment | undefined,
-  idPrefix: string,
-): Html {
-  const field: Field = FIELDS[name];
-  const again = name === 'card-number' && typed?.again;
-  return fieldMarkup(name, {
-    label: words.html(`field.${name}`, { merchant }),
-    hint: again ? words.html('field.card-number.again') : hintOf(words, name, merchant),
-    fault: typed?.faults.find((one) => one.field === name)?.message,
-    value: typed?.values.get(name) ?? '',
-    lines: field.lines,
-    idPrefix,
-    attributes: field.attributes,
-  });
+  return words.remembered(`empty field\0${name}\0${idPrefix}\0${merchant}`, () => settled(draw()));
 }
 
 const HINTED = ['payer-email', 'customer-reference', 'card-expiry', 'transfer-iban'] as const;

@@ -99,11 +99,9 @@ export async function refuseOtherStatus(
 ): Promise<void> {
   const { status } = asOf(payment, now);
   if (MOVES[move].from.includes(status)) return;
-  if (isDecided({ status }))
-    throw new OperationalError('invalid_status', spoken(await whoDecided(database, payment, timeZone)));
-  if (status === 'requires_review')
-    throw new OperationalError('invalid_status', spoken(await whoSent(database, payment, timeZone)));
-  throw wrongStatus(status, move);
+  if (status !== 'requires_review' && !isDecided({ status })) throw wrongStatus(status, move);
+  const who = status === 'requires_review' ? whoSent : whoDecided;
+  throw new OperationalError('invalid_status', spoken(await who(database, payment, timeZone)));
 }
 
 /** Throws `conflict` if another administrator has claimed a payment, with their name and the end of the claim. */

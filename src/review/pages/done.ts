@@ -20,13 +20,12 @@ export async function paymentNamed(
   return id !== null && isPaymentId(id) ? findPayment(database, id) : undefined;
 }
 
-/** The notice about the payment that `done` names; undefined where the address names none. */
+/** What came of the last act on the payment that `done` names; undefined where the address names none. It is read from the store. */
 export async function doneNotice(context: ReviewContext): Promise<Html | undefined> {
   const payment = await paymentNamed(context, 'done');
   return payment && notice(html`<p>${await doneLine(context, payment)}</p>`);
 }
 
-/** What came of the last act. It is read from the store, whatever the address says. */
 async function doneLine(context: ReviewContext, payment: Payment): Promise<Html> {
   const { say, money } = context;
   const people = await peopleOf(context.database, [payment]);

@@ -55,7 +55,7 @@ ${
     : shown.length === 0
       ? empty(context, search, before)
       : html`${table(context, shown)}
-${links(context, search, { before, trail, next: found.length > PAGE ? shown.at(-1)!.id : undefined })}
+${links(context, search, before, trail, found.length > PAGE ? shown.at(-1)!.id : undefined)}
 ${exports(context, search)}`
 }`;
   return { title: say`Payments`, content, place: '/payments', faults: search.faults };
@@ -90,17 +90,13 @@ function empty({ address, say }: ReviewContext, { asked }: PaymentSearch, before
   return emptyState('receipt', say`There are no payments yet.`);
 }
 
-interface Leaf {
-  before: string | undefined;
-  /** Where the pages before this one began, the one before it last. */
-  trail: readonly string[];
-  next: string | undefined;
-}
-
+/** The ways to newer and older payments. `trail`: where the pages before this one began, the one before it last. */
 function links(
   { address, say }: ReviewContext,
   { asked }: PaymentSearch,
-  { before, trail, next }: Leaf,
+  before: string | undefined,
+  trail: readonly string[],
+  next: string | undefined,
 ): Html | null {
   const back = { ...asked, before: trail.at(-1), trail: trail.slice(0, -1).join('.') };
   const onward = { ...asked, before: next, trail: [...trail, ...(before ? [before] : [])].join('.') };
