@@ -44,13 +44,14 @@ const shown = (heading: string, content: Html): SitePage => ({
 });
 
 /** The letters that lie here in development, at `path`. */
-function mailboxRoute({ kept }: DevMail, path: string): CheckoutRoute {
+function mailboxRoute(dev: DevMail, path: string): CheckoutRoute {
   const line = ({ id, subject, to, at }: Message, { words }: CheckoutVisit) => {
     const link = html`<a href="${path}?view=${id}"><bdi>${subject}</bdi></a>`;
     return html`<li>${link}<br><span lang="en">to <bdi>${to}</bdi>, ${words.moment(at)}</span></li>\n`;
   };
   return pageAt(DEV_MAIL_PATH, 'anyone', (visit: CheckoutVisit) => {
     const { view, typed } = visit.asked;
+    const { kept } = dev;
     const letter = kept.find(({ id }) => id === view);
     if (letter && typed === 'html') return { text: withLogo(letter), headers: LETTER_POLICY };
     const heading = letter ? letter.subject : 'Mail';
