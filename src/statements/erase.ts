@@ -5,7 +5,7 @@ import type { Journal } from '../journal/journal.ts';
 import { changeRow, isAsRecorded } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import type { Logger } from '../lib/log.ts';
-import { inSequence } from '../lib/rounds.ts';
+import { inSequence, Rounds } from '../lib/rounds.ts';
 import { searchedName } from '../lib/search-terms.ts';
 import { type Clock, DAY_MS, dateIn, HOUR_MS } from '../lib/time.ts';
 import { customerOf } from '../payments/payment.ts';
@@ -108,27 +108,15 @@ export async function forgetOldLines(journal: Journal, clock: Clock, keepDays: n
   return all;
 }
 
-/** Erases old lines every hour until stopped; never if `keepDays` is null. */
+/** Erases old lines at once and every hour until stopped; never if `keepDays` is null. */
 export function startForgetting(
   journal: Journal,
   clock: Clock,
   log: Logger,
   keepDays: number | null,
-): { stop(): Promise<void> } {
-  if (keepDays === null) return { stop: async () => {} };
-  const forget = inSequence(
-    async () => void (await forgetOldLines(journal, clock, keepDays)),
-    log,
-    'old statement lines are erased later',
-  );
-  let running = Promise.resolve();
-  const timer = setInterval(() => {
-    running = forget();
-  }, HOUR_MS);
-  return {
-    stop() {
-      clearInterval(timer);
-      return running;
-    },
-  };
+): Pick<Rounds, 'stop'> {
+  const forget = async () => void (keepDays !== null && (await forgetOldLines(journal, clock, keepDays)));
+  const rounds = new Rounds(inSequence(forget, log, 'old statement lines are erased later'), HOUR_MS);
+  if (keepDays !== null) rounds.start();
+  return rounds;
 }

@@ -8,7 +8,7 @@ import { placeDurably } from '../lib/durable-files.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { randomId } from '../lib/ids.ts';
 import type { Logger } from '../lib/log.ts';
-import { inSequence } from '../lib/rounds.ts';
+import { inSequence, Rounds } from '../lib/rounds.ts';
 import { type Clock, formatTimestamp, MINUTE_MS, SECOND_MS } from '../lib/time.ts';
 import type { MethodSettings } from '../payments/methods/settings.ts';
 import { type Database, DatabaseError } from '../store/database.ts';
@@ -223,17 +223,10 @@ function ifMissing(error: NodeJS.ErrnoException): undefined {
 }
 
 /** Looks into the folder every 2 seconds until stopped. */
-export function startFolder(parts: FolderParts): { stop(): Promise<void> } {
+export function startFolder(parts: FolderParts): Pick<Rounds, 'stop'> {
   const folder = new StatementFolder(parts);
   const look = inSequence(() => folder.look(), parts.log, 'statement files are imported later');
-  let running = look();
-  const timer = setInterval(() => {
-    running = look();
-  }, EVERY_MS);
-  return {
-    stop() {
-      clearInterval(timer);
-      return running;
-    },
-  };
+  const rounds = new Rounds(look, EVERY_MS);
+  rounds.start();
+  return rounds;
 }

@@ -1,6 +1,11 @@
 // Statements, their lines and layouts of CSV files as they are kept: three tables, and what may become of a line.
 import type { StatementFormat, StatementLine } from '#bank-statements';
+import type { Act } from '../journal/audit-entry.ts';
+import { changeRow, type Facts } from '../journal/record-row.ts';
+import type { Transaction } from '../journal/transaction.ts';
+import { OperationalError } from '../lib/errors.ts';
 import { isTimeOrderedId } from '../lib/ids.ts';
+import { phrase } from '../lib/phrases.ts';
 import { sumMinor } from '../payments/payment.ts';
 import { integer, integerOrNull, type RowOf, table, text, textOrNull } from '../store/table.ts';
 
@@ -153,9 +158,23 @@ export const RULES = table('line_rules', {
 });
 export type KeptRule = RowOf<typeof RULES>;
 
-/** A copy of `members` without those that are undefined. */
-export function defined<T extends object>(members: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as {
-    [K in keyof T]?: Exclude<T[K], undefined>;
-  };
+/** What a change may write on a line. */
+type LineWritten = Partial<
+  Omit<KeptLine, 'id' | 'account' | 'amount_minor' | 'currency' | 'version' | 'created_at' | 'updated_at'>
+>;
+
+/** Writes columns of a line, and records it. Throws `conflict`, with `refusal`, if the line was changed since it was read. */
+export async function writeLine(
+  transaction: Transaction,
+  { actor, request_id }: Act,
+  action: string,
+  line: KeptLine,
+  written: LineWritten,
+  { facts = {}, refusal }: { facts?: Facts; refusal?: string } = {},
+): Promise<KeptLine> {
+  const columns = { ...written, updated_at: transaction.now };
+  const changed = await changeRow(transaction, { actor, request_id }, action, LINES, line, columns, facts);
+  if (changed) return changed;
+  const usual = phrase('The line was changed a moment ago. Look at it again.');
+  throw new OperationalError('conflict', refusal ?? usual);
 }

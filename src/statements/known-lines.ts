@@ -1,14 +1,13 @@
 // The lines of one account that an import meets: what is known, what is new, and what one line does to another.
 
-import type { Statement, StatementLine } from '#bank-statements';
+import { present, type Statement, type StatementLine } from '#bank-statements';
 import { type Act, newSalt } from '../journal/audit-entry.ts';
-import { changeRow, recordNewRow } from '../journal/record-row.ts';
+import { recordNewRow } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
-import { OperationalError } from '../lib/errors.ts';
 import { timeOrderedId } from '../lib/ids.ts';
 import { phrase } from '../lib/phrases.ts';
 import { closedBefore } from './balance-queries.ts';
-import { defined, type KeptLine, type KeptRule, LINE_ID_PREFIX, LINES, type LineDetails } from './kept.ts';
+import { type KeptLine, type KeptRule, LINE_ID_PREFIX, LINES, type LineDetails, writeLine } from './kept.ts';
 import {
   entriesAsShown,
   findLine,
@@ -267,13 +266,12 @@ export class KnownLines {
       Object.assign(row, written);
       return;
     }
-    if (this.#later) {
-      this.#later.push({ id: row.id, version: row.version, written, action });
-      Object.assign(row, written);
-      return;
-    }
     const change = { id: row.id, version: row.version, written, action };
-    Object.assign(row, await changeLine(this.#transaction, { ...row }, change, this.#act));
+    if (this.#later) this.#later.push(change);
+    const changed = this.#later
+      ? written
+      : await changeLine(this.#transaction, { ...row }, change, this.#act);
+    Object.assign(row, changed);
   }
 
   #rowOf(id: string, statement_id: string, { to, closing }: Statement, line: StatementLine): KeptLine {
@@ -282,7 +280,7 @@ export class KnownLines {
       references,
       text,
       counterparty,
-      ...defined({ valueDay, code, chargesMinor, partOf, beyond }),
+      ...present({ valueDay, code, chargesMinor, partOf, beyond }),
       ...((bookingDay ?? valueDay) === undefined && { undated: true as const }),
     };
     const { now } = this.#transaction;
@@ -342,14 +340,8 @@ async function changeLine(
   { version, written, action }: LineChange,
   act: Act,
 ): Promise<KeptLine> {
-  const all = { ...written, updated_at: transaction.now };
-  const changed =
-    row.version === version ? await changeRow(transaction, act, action, LINES, row, all) : undefined;
-  if (changed) return changed;
-  throw new OperationalError(
-    'conflict',
-    phrase('A line of this file was changed a moment ago. Import it again.'),
-  );
+  const refusal = phrase('A line of this file was changed a moment ago. Import it again.');
+  return writeLine(transaction, act, action, { ...row, version }, written, { refusal });
 }
 
 const NONE: readonly KeptLine[] = [];

@@ -1,7 +1,7 @@
 // The SQL about statements and their lines.
 
 import type { Reader, Value } from '../store/database.ts';
-import { marks, rowWithId } from '../store/table.ts';
+import { marks, rowsWithIds, rowWithId } from '../store/table.ts';
 import { type KeptLine, type KeptStatement, LINES, type LineState, STATEMENTS } from './kept.ts';
 
 const STATEMENT = STATEMENTS.columnList;
@@ -20,15 +20,21 @@ export async function findStatementByDigest(
 
 export const findStatement = (database: Reader, id: string) => rowWithId(database, STATEMENTS, id);
 
+/** What `query` finds for values, each once, of which one statement names at most `AT_ONCE`. */
+async function inParts<T>(
+  values: readonly string[],
+  query: (some: readonly string[]) => Promise<T[]>,
+  atOnce = AT_ONCE,
+): Promise<T[]> {
+  const [found, asked]: [T[], string[]] = [[], [...new Set(values)]];
+  for (let i = 0; i < asked.length; i += atOnce) found.push(...(await query(asked.slice(i, i + atOnce))));
+  return found;
+}
+
 /** Those of some ids whose statements stand. */
 export async function thoseThatStand(database: Reader, ids: readonly string[]): Promise<string[]> {
-  const found: string[] = [];
-  for (let i = 0; i < ids.length; i += AT_ONCE) {
-    const some = ids.slice(i, i + AT_ONCE);
-    const sql = `select id from statements where id in (${marks(some)})`;
-    found.push(...(await database.query<{ id: string }>(sql, ...some)).map(({ id }) => id));
-  }
-  return found;
+  const found = await inParts(ids, (some) => rowsWithIds(database, STATEMENTS, some));
+  return found.map(({ id }) => id);
 }
 
 /** Lines arrive before their statement does, and are seen with it. */
@@ -59,26 +65,19 @@ export function linesByFingerprint(
 }
 
 /** The lines of an account whose fingerprints hold these digests, which a bank's reference does not tell apart. */
-export async function linesAlike(
+export function linesAlike(
   database: Reader,
   account: string,
   digests: readonly string[],
 ): Promise<KeptLine[]> {
-  const found: KeptLine[] = [];
-  const asked = [...new Set(digests)];
-  for (let i = 0; i < asked.length; i += RANGES_AT_ONCE) {
-    const some = asked.slice(i, i + RANGES_AT_ONCE);
-    // An index serves each part of the union.
-    const one = 'select id from statement_lines where account = ? and fingerprint >= ? and fingerprint < ?';
-    const sql = `select ${LINE} from statement_lines where id in (${some.map(() => one).join(' union all ')})`;
-    found.push(
-      ...(await database.query<KeptLine>(
-        sql,
-        ...some.flatMap((digest) => [account, `${digest}:`, `${digest};`]),
-      )),
+  // An index serves each part of the union.
+  const one = 'select id from statement_lines where account = ? and fingerprint >= ? and fingerprint < ?';
+  const query = (some: readonly string[]) =>
+    database.query<KeptLine>(
+      `select ${LINE} from statement_lines where id in (${some.map(() => one).join(' union all ')})`,
+      ...some.flatMap((digest) => [account, `${digest}:`, `${digest};`]),
     );
-  }
-  return found;
+  return inParts(digests, query, RANGES_AT_ONCE);
 }
 
 /** The lines of an account whose entries have these references of the bank. */
@@ -103,22 +102,17 @@ export function entriesAsShown(
   return linesWhere(database, account, 'entry_reference', references, one);
 }
 
-async function linesWhere(
+function linesWhere(
   database: Reader,
   account: string,
   column: 'fingerprint' | 'entry_reference',
   values: readonly string[],
   among = (lines: string) => lines,
 ): Promise<KeptLine[]> {
-  const found: KeptLine[] = [];
-  const asked = [...new Set(values)];
-  for (let i = 0; i < asked.length; i += AT_ONCE) {
-    const some = asked.slice(i, i + AT_ONCE);
+  return inParts(values, (some) => {
     const lines = among(`account = ? and ${column} in (${marks(some)})`);
-    const sql = `select ${LINE} from statement_lines where ${lines}`;
-    found.push(...(await database.query<KeptLine>(sql, account, ...some)));
-  }
-  return found;
+    return database.query<KeptLine>(`select ${LINE} from statement_lines where ${lines}`, account, ...some);
+  });
 }
 
 /** The lines that a statement brought first, in the order of the file. */
@@ -154,10 +148,8 @@ export async function holdLine(transaction: Reader, id: string): Promise<KeptLin
 /** The lines that are the money of these payments. */
 export async function linesOfPayments(database: Reader, paymentIds: readonly string[]): Promise<KeptLine[]> {
   if (paymentIds.length === 0) return [];
-  return database.query<KeptLine>(
-    `select ${LINE} from statement_lines where payment_id in (${marks(paymentIds)}) order by id`,
-    ...paymentIds,
-  );
+  const sql = `select ${LINE} from statement_lines where payment_id in (${marks(paymentIds)}) order by id`;
+  return database.query<KeptLine>(sql, ...paymentIds);
 }
 
 /** The lines that a line was split into, in their order; none that it was split into before and is no more. */
@@ -284,8 +276,3 @@ export async function lineSums(database: Reader): Promise<LineSum[]> {
     ...toCome,
   );
 }
-
-/** The columns of a line that a change may write besides the version. */
-export type LineWritten = Partial<
-  Omit<KeptLine, 'id' | 'account' | 'amount_minor' | 'currency' | 'version' | 'created_at' | 'updated_at'>
->;

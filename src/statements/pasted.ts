@@ -13,12 +13,12 @@ import {
   type LineRead,
   markOf,
   numbered,
+  present,
   type Statement,
   type StatementAccount,
   type StatementLine,
 } from '#bank-statements';
 import { isIban } from '../payments/methods/transfer/payer-account.ts';
-import { defined } from './kept.ts';
 
 /** How a list is read where it does not tell by itself. */
 interface PasteOptions {
@@ -164,7 +164,7 @@ function lineOf(
   const isOut = amount.isNegative || amount.isBracketed || markOf(amount.mark) === 'debit';
   return {
     at,
-    ...defined({ bookingDay: read[0], valueDay: read[1], beyond: amount.beyond }),
+    ...present({ bookingDay: read[0], valueDay: read[1], beyond: amount.beyond }),
     amountMinor: amount.minor,
     currency,
     direction: isOut ? 'debit' : 'credit',
@@ -182,5 +182,5 @@ function wordsOf(rest: readonly string[], hasColumns: boolean): Pick<LineRead, '
   const isName = (cell: string) => /\p{L}{2}/u.test(cell) && !/\d/.test(cell);
   const name = hasColumns ? others.find(isName) : others.filter((word) => !/\d/.test(word)).join(' ');
   const text = hasColumns ? others.filter((cell) => cell !== name).join('\n') : others.join(' ');
-  return { text, counterparty: defined({ name: name || undefined, account }) };
+  return { text, counterparty: present({ name: name || undefined, account }) };
 }

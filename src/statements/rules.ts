@@ -2,7 +2,7 @@
 
 import type { Principal } from '../administrators/administrator.ts';
 import { requireStanding } from '../administrators/standing.ts';
-import { type Act, newSalt } from '../journal/audit-entry.ts';
+import { newSalt } from '../journal/audit-entry.ts';
 import { changeRow, recordNewRow, thoseAsRecorded } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';
@@ -10,7 +10,7 @@ import { timeOrderedId } from '../lib/ids.ts';
 import { phrase, spoken } from '../lib/phrases.ts';
 import { searchedName } from '../lib/search-terms.ts';
 import { rowWithId } from '../store/table.ts';
-import { type KeptLine, type KeptRule, LINES, RULE_ID_PREFIX, RULES, saidOn } from './kept.ts';
+import { type KeptLine, type KeptRule, LINES, RULE_ID_PREFIX, RULES, saidOn, writeLine } from './kept.ts';
 import { listLines } from './line-queries.ts';
 import { bankLine, referencesOn } from './matching/line-evidence.ts';
 import { activeRules } from './rule-queries.ts';
@@ -92,19 +92,11 @@ export async function makeRule(
     LOOKED_AT,
   );
   const meant = (await thoseAsRecorded(transaction, LINES, open)).filter((one) => ruleFor([rule], one));
-  for (const one of meant) await ignoreByRule(transaction, principal, one, rule);
+  const refusal = phrase('A line was changed a moment ago. Try again.');
+  const told = { facts: { rule: rule.id }, refusal };
+  for (const one of meant)
+    await writeLine(transaction, principal, 'line.ignored', one, ignoredBy(rule), told);
   return meant.length;
-}
-
-async function ignoreByRule(
-  transaction: Transaction,
-  act: Act,
-  line: KeptLine,
-  rule: KeptRule,
-): Promise<void> {
-  const written = { ...ignoredBy(rule), updated_at: transaction.now };
-  const changed = await changeRow(transaction, act, 'line.ignored', LINES, line, written, { rule: rule.id });
-  if (!changed) throw new OperationalError('conflict', phrase('A line was changed a moment ago. Try again.'));
 }
 
 /** What a rule writes on a line. */

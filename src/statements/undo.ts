@@ -4,7 +4,7 @@ import { changeRow } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { phrase, spoken } from '../lib/phrases.ts';
-import { type KeptLine, type KeptStatement, LINES, STATEMENTS } from './kept.ts';
+import { type KeptLine, type KeptStatement, STATEMENTS, writeLine } from './kept.ts';
 import { findStatement, isPart, linesByEntry, linesOfStatement } from './line-queries.ts';
 
 /** Stands in the place of a fingerprint or a digest, so that the same money and the same statement are new again. */
@@ -35,16 +35,16 @@ export async function undoImport(transaction: Transaction, id: string, act: Act)
       ),
     );
   for (const whole of await replacedBy(transaction, lines))
-    await change(transaction, act, 'line.reopened', whole, { state: 'open' });
+    await writeLine(transaction, act, 'line.reopened', whole, { state: 'open' }, { refusal: REFUSAL });
   for (const line of lines) {
     const written = { state: 'undone', fingerprint: undoneName(line), entry_reference: null } as const;
-    await change(transaction, act, 'line.undone', line, written);
+    await writeLine(transaction, act, 'line.undone', line, written, { refusal: REFUSAL });
   }
   const cleared = { digest: undoneName(statement), opening_minor: null, closing_minor: null };
   const undone = await changeRow(transaction, act, 'statement.undone', STATEMENTS, statement, cleared, {
     lines: count,
   });
-  if (!undone) throw changedMeanwhile();
+  if (!undone) throw new OperationalError('conflict', REFUSAL);
   return count;
 }
 
@@ -61,22 +61,4 @@ async function replacedBy(transaction: Transaction, lines: readonly KeptLine[]):
   );
 }
 
-async function change(
-  transaction: Transaction,
-  act: Act,
-  action: string,
-  line: KeptLine,
-  written: Partial<KeptLine>,
-): Promise<void> {
-  const changed = await changeRow(transaction, act, action, LINES, line, {
-    ...written,
-    updated_at: transaction.now,
-  });
-  if (!changed) throw changedMeanwhile();
-}
-
-const changedMeanwhile = () =>
-  new OperationalError(
-    'conflict',
-    phrase('A line of this import was changed a moment ago. Look at it again.'),
-  );
+const REFUSAL = phrase('A line of this import was changed a moment ago. Look at it again.');

@@ -3,34 +3,14 @@ import type { CsvRow } from './csv-rows.ts';
 import { currencyCode } from './values.ts';
 
 /** Words and signs that stand for one currency. */
-const WORDS: Readonly<Record<string, string>> = {
-  ...{
-    '€': 'EUR',
-    euro: 'EUR',
-    euros: 'EUR',
-    euroa: 'EUR',
-    '£': 'GBP',
-    zł: 'PLN',
-    kč: 'CZK',
-    ft: 'HUF',
-    tl: 'TRY',
-    '₺': 'TRY',
-    r$: 'BRL',
-    '₹': 'INR',
-  },
-  ...{
-    円: 'JPY',
-    元: 'CNY',
-    人民币: 'CNY',
-    人民币元: 'CNY',
-    美元: 'USD',
-    欧元: 'EUR',
-    港币: 'HKD',
-    руб: 'RUB',
-    'руб.': 'RUB',
-    rur: 'RUB',
-  },
-};
+const WORDS: Readonly<Record<string, string>> = Object.fromEntries(
+  `EUR € euro euros euroa 欧元|GBP £|PLN zł|CZK kč|HUF ft|TRY tl ₺|BRL r$|INR ₹|JPY 円|CNY 元 人民币 人民币元|USD 美元|HKD 港币|RUB руб руб. rur`
+    .split('|')
+    .flatMap((row) => {
+      const [code = '', ...words] = row.split(' ');
+      return words.map((word) => [word, code]);
+    }),
+);
 const UNIT = '[A-Z]{3}|R\\$|[€£$₺₹]|[Ee][Uu][Rr][Oo][AaSs]?|[Zz]ł|[Kk]č|Ft|TL|円|元|人民币元?|руб\\.?';
 
 /** The code of a currency that a cell names; undefined for any other text. */

@@ -49,4 +49,4 @@ export type {
   StatementLine,
   TakeLine,
 } from './statement.ts';
-export { currencyCode, hasThousandths, ibanOf } from './values.ts';
+export { currencyCode, hasThousandths, ibanOf, present } from './values.ts';

@@ -101,17 +101,3 @@ const lineAt = (text: string, index: number) => text.slice(0, index).split('\n')
 export function within(element: OfxElement, ...names: string[]): OfxElement[] {
   return element.children.flatMap((one) => (names.includes(one.name) ? [one] : within(one, ...names)));
 }
-
-/** The first element on a path such as `PAYEE/NAME`. */
-export function elementAt(element: OfxElement | undefined, path: string): OfxElement | undefined {
-  return path
-    .split('/')
-    .reduce<OfxElement | undefined>(
-      (one, name) => one?.children.find((child) => child.name === name),
-      element,
-    );
-}
-
-/** Its text; undefined if it is not there or empty. */
-export const valueAt = (element: OfxElement | undefined, ...paths: string[]): string | undefined =>
-  paths.map((path) => elementAt(element, path)?.text).find((text) => text !== undefined && text !== '');

@@ -3,7 +3,7 @@ import { countFault } from './counts.ts';
 import { csvAmount, decimalsOf } from './csv-values.ts';
 import { type LineRead, numbered } from './fingerprint.ts';
 import type { KnownAccount } from './known-account.ts';
-import { elementAt, type OfxElement, ofxRoot, valueAt, within } from './ofx-elements.ts';
+import { type OfxElement, ofxRoot, within } from './ofx-elements.ts';
 import { StatementRefused } from './refusal.ts';
 import type { Balance, Statement, StatementFault } from './statement.ts';
 import {
@@ -16,6 +16,7 @@ import {
   referenceOf,
   withoutGroups,
 } from './values.ts';
+import { at, textAt } from './xml.ts';
 
 /** Whether the beginning of a text is that of an OFX file. */
 export const isOfx = (head: string): boolean => /^\s*OFXHEADER:|<\?OFX\b|<OFX>/i.test(head);
@@ -51,7 +52,7 @@ export function readOfx(text: string, file: string, known: KnownAccount): Statem
 function statementOf(element: OfxElement, file: string, known: KnownAccount): Statement {
   const faults: StatementFault[] = [];
   const own = known.accountOr(accountOf(element));
-  const currency = currencyCode(valueAt(element, 'CURDEF')) ?? known.currencyOf(own);
+  const currency = currencyCode(textAt(element, 'CURDEF')) ?? known.currencyOf(own);
   if (currency === undefined)
     faults.push({ line: element.line, text: 'The statement names no currency, so its lines are left out.' });
   const account = { ...own, ...present({ currency }) };
@@ -64,10 +65,10 @@ function statementOf(element: OfxElement, file: string, known: KnownAccount): St
       : within(element, ...TRANSACTIONS).flatMap((one) => lineOf(one, currency, faults) ?? []);
   const notes: StatementFault[] = [];
   const areSigned = lines.some(({ direction }) => direction === 'debit');
-  for (const { at, direction, amountMinor, code } of lines)
+  for (const { at: line, direction, amountMinor, code } of lines)
     if (direction === 'credit' && amountMinor > 0 && MONEY_OUT.has(code ?? ''))
       (areSigned ? notes : faults).push({
-        line: at,
+        line,
         text: `This transaction is a ${code}, but its amount has no minus: it is read as money in.`,
       });
   return {
@@ -75,8 +76,8 @@ function statementOf(element: OfxElement, file: string, known: KnownAccount): St
     file,
     account,
     ...present({
-      from: ofxDay(valueAt(lists[0], 'DTSTART')),
-      to: ofxDay(valueAt(lists[0], 'DTEND')),
+      from: ofxDay(textAt(lists[0], 'DTSTART')),
+      to: ofxDay(textAt(lists[0], 'DTEND')),
       closing: currency === undefined ? undefined : closingOf(element, currency, { faults, notes }),
     }),
     lines: numbered({ account, format: 'ofx' }, lines),
@@ -87,10 +88,10 @@ function statementOf(element: OfxElement, file: string, known: KnownAccount): St
 
 /** `50070010/0123456` of bank code and account, or the account alone; an IBAN where the account is one. */
 function accountOf(element: OfxElement): Statement['account'] {
-  const from = elementAt(element, 'BANKACCTFROM') ?? elementAt(element, 'CCACCTFROM');
-  const number = referenceOf(valueAt(from, 'ACCTID'));
+  const from = at(element, 'BANKACCTFROM') ?? at(element, 'CCACCTFROM');
+  const number = referenceOf(textAt(from, 'ACCTID'));
   const iban = ibanOf(number);
-  const bank = referenceOf(valueAt(from, 'BANKID'));
+  const bank = referenceOf(textAt(from, 'BANKID'));
   const other = bank === undefined || number === undefined ? number : `${bank}/${number}`;
   return present({ iban, other: iban === undefined ? other : undefined });
 }
@@ -126,7 +127,7 @@ function closingOf(
 ): Balance | undefined {
   const ledger = within(element, 'LEDGERBAL')[0];
   if (!ledger) return undefined;
-  const written = valueAt(ledger, 'BALAMT');
+  const written = textAt(ledger, 'BALAMT');
   if (written === undefined) {
     notes.push({ line: ledger.line, text: 'The closing balance (LEDGERBAL) is empty.' });
     return undefined;
@@ -136,7 +137,7 @@ function closingOf(
     faults.push({ line: ledger.line, text: `The closing balance "${written}" cannot be read.` });
     return undefined;
   }
-  return { minor, currency, ...present({ day: ofxDay(valueAt(ledger, 'DTASOF')) }) };
+  return { minor, currency, ...present({ day: ofxDay(textAt(ledger, 'DTASOF')) }) };
 }
 
 /** Undefined, with a fault, for a transaction that cannot be read, and for one that takes back an earlier one. */
@@ -146,38 +147,38 @@ function lineOf(element: OfxElement, currency: string, faults: StatementFault[])
     faults.push({ line, text: `This transaction is left out: ${why}.` });
     return undefined;
   };
-  const written = valueAt(element, 'TRNAMT');
-  const own = valueAt(element, 'CURRENCY/CURSYM');
+  const written = textAt(element, 'TRNAMT');
+  const own = textAt(element, 'CURRENCY/CURSYM');
   const ownCurrency = own === undefined ? currency : currencyCode(own);
   if (ownCurrency === undefined) return leaveOut(`the currency "${own}" is not known`);
   const { minor, beyond } = signedHundredths(written, ownCurrency);
   if (minor === undefined) return leaveOut(`the amount "${written ?? ''}" cannot be read`);
-  const corrected = valueAt(element, 'CORRECTFITID');
+  const corrected = textAt(element, 'CORRECTFITID');
   if (corrected !== undefined)
     return leaveOut(
       `it corrects the transaction ${corrected} of an earlier statement, which has to be looked at`,
     );
-  const posted = valueAt(element, 'DTPOSTED', 'DTTRAN');
+  const posted = textAt(element, 'DTPOSTED', 'DTTRAN');
   const bookingDay = ofxDay(posted);
   const isPending = element.name === 'STMTTRNP';
   if (bookingDay === undefined && !isPending) return leaveOut(`its day "${posted ?? ''}" cannot be read`);
-  const account = valueAt(element, 'BANKACCTTO/ACCTID', 'CCACCTTO/ACCTID');
-  const words = [valueAt(element, 'MEMO'), valueAt(element, 'EXTDNAME')].map(folded);
-  const name = folded(valueAt(element, 'NAME', 'PAYEE/NAME'));
+  const account = textAt(element, 'BANKACCTTO/ACCTID', 'CCACCTTO/ACCTID');
+  const words = [textAt(element, 'MEMO'), textAt(element, 'EXTDNAME')].map(folded);
+  const name = folded(textAt(element, 'NAME', 'PAYEE/NAME'));
   return {
     at: line,
-    ...present({ bookingDay, valueDay: ofxDay(valueAt(element, 'DTAVAIL')) }),
+    ...present({ bookingDay, valueDay: ofxDay(textAt(element, 'DTAVAIL')) }),
     amountMinor: Math.abs(minor),
     currency: ownCurrency,
     direction: minor < 0 ? 'debit' : 'credit',
     status: isPending ? 'pending' : 'booked',
     isReversal: false,
     references: present({
-      bank: referenceOf(valueAt(element, 'FITID')),
-      owner: referenceOf(valueAt(element, 'REFNUM', 'CHECKNUM')),
+      bank: referenceOf(textAt(element, 'FITID')),
+      owner: referenceOf(textAt(element, 'REFNUM', 'CHECKNUM')),
     }),
     text: words.filter((one) => one !== undefined).join('\n'),
     counterparty: present({ name, account: ibanOf(account) ?? referenceOf(account) }),
-    ...present({ code: folded(valueAt(element, 'TRNTYPE')), beyond }),
+    ...present({ code: folded(textAt(element, 'TRNTYPE')), beyond }),
   };
 }

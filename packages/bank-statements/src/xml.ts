@@ -79,36 +79,19 @@ function* withoutControls(pieces: Iterable<string>): Generator<string> {
   }
 }
 
-/** Paths that were asked for, taken apart: the same few are asked of each entry. */
-const STEPS = new Map<string, readonly string[]>();
-
-function stepsOf(path: string): readonly string[] {
-  let steps = STEPS.get(path);
-  if (!steps) {
-    steps = path.split('/');
-    STEPS.set(path, steps);
-  }
-  return steps;
+/** What elements of XML and of OFX have in common. */
+interface Element<E> {
+  name: string;
+  text: string;
+  children: E[];
 }
 
-/** The element at a path such as `Acct/Id/IBAN`; undefined if there is none. */
-export function at(element: XmlElement | undefined, path: string): XmlElement | undefined {
-  let found = element;
-  for (const name of stepsOf(path)) {
-    if (!found) return undefined;
-    const { children }: XmlElement = found;
-    found = undefined;
-    for (const child of children)
-      if (child.name === name) {
-        found = child;
-        break;
-      }
-  }
-  return found;
-}
+/** The element at a path such as `Acct/Id/IBAN`, each the first of its name; undefined if there is none. */
+export const at = <E extends Element<E>>(element: E | undefined, path: string): E | undefined =>
+  path.split('/').reduce((one, name) => one?.children.find((child) => child.name === name), element);
 
 /** The text at the first of `paths` that holds one. */
-export function textAt(element: XmlElement | undefined, ...paths: string[]): string | undefined {
+export function textAt<E extends Element<E>>(element: E | undefined, ...paths: string[]): string | undefined {
   for (const path of paths) {
     const text = at(element, path)?.text;
     if (text) return text;

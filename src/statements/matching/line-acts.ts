@@ -2,7 +2,7 @@
 
 import type { Principal } from '../../administrators/administrator.ts';
 import { requireStanding } from '../../administrators/standing.ts';
-import { changeRow, type Facts } from '../../journal/record-row.ts';
+import type { Facts } from '../../journal/record-row.ts';
 import type { Transaction } from '../../journal/transaction.ts';
 import { OperationalError } from '../../lib/errors.ts';
 import { phrase, type Sentence, spoken } from '../../lib/phrases.ts';
@@ -29,8 +29,8 @@ import {
   reviewActs,
 } from '../../review/review.ts';
 import type { Reader } from '../../store/database.ts';
-import { exactMinor, type KeptLine, LINES } from '../kept.ts';
-import { findLine, type LineWritten } from '../line-queries.ts';
+import { exactMinor, type KeptLine, writeLine } from '../kept.ts';
+import { findLine } from '../line-queries.ts';
 import { handOf } from './judge-line.ts';
 import { type BankLine, bankLine, isOutgoing, mayMatch } from './line-evidence.ts';
 
@@ -96,9 +96,8 @@ export async function acceptLine(
     isBack || status === 'requires_review' || isDecided({ status })
       ? await tellPayment(transaction, principal, pair, line, isBack ? 'return' : 'match')
       : await recordMoney(transaction, principal, payment_id, received);
-  await writeLine(transaction, line, { state: 'matched', payment_id }, 'line.matched', principal, {
-    payment: payment_id,
-  });
+  const facts = { payment: payment_id };
+  await writeLine(transaction, principal, 'line.matched', line, { state: 'matched', payment_id }, { facts });
   return after;
 }
 
@@ -272,7 +271,7 @@ export async function ignoreLine(
 ): Promise<void> {
   await requireStanding(transaction, principal, 'decide');
   const line = await openLine(transaction, lineId);
-  await writeLine(transaction, line, { state: 'ignored', note: reason }, 'line.ignored', principal);
+  await writeLine(transaction, principal, 'line.ignored', line, { state: 'ignored', note: reason });
 }
 
 /**
@@ -292,7 +291,7 @@ export async function reopenLine(
     throw new OperationalError('invalid_status', phrase('The line is neither matched nor ignored.'));
   await unmatch(transaction, principal, line);
   const open = { state: 'open', payment_id: null, note: null } as const;
-  await writeLine(transaction, line, open, 'line.reopened', principal);
+  await writeLine(transaction, principal, 'line.reopened', line, open);
 }
 
 /** Whether a line is open after something was done with it: a button that opens it again may be pressed twice. */
@@ -328,18 +327,4 @@ export async function openLine(transaction: Transaction, id: string): Promise<Ke
       spoken((say) => say`The line is ${say.of(line.state)} already.`),
     );
   return line;
-}
-
-export async function writeLine(
-  transaction: Transaction,
-  line: KeptLine,
-  written: LineWritten,
-  action: string,
-  { actor, request_id }: Principal,
-  facts: Facts = {},
-): Promise<void> {
-  const act = { actor, request_id };
-  const columns = { ...written, updated_at: transaction.now };
-  if (!(await changeRow(transaction, act, action, LINES, line, columns, facts)))
-    throw new OperationalError('conflict', phrase('The line was changed a moment ago. Look at it again.'));
 }

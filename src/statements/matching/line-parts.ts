@@ -11,7 +11,7 @@ import { phrase } from '../../lib/phrases.ts';
 import { PAYMENTS, type Payment, sumMinor } from '../../payments/payment.ts';
 import { paymentNotFound } from '../../payments/transition.ts';
 import { restOf, sumOf } from '../../review/review.ts';
-import { exactMinor, type KeptLine, LINE_ID_PREFIX, LINES, saidOn } from '../kept.ts';
+import { exactMinor, type KeptLine, LINE_ID_PREFIX, LINES, saidOn, writeLine } from '../kept.ts';
 import { findLine, partsOfLine } from '../line-queries.ts';
 import type { Proposal } from './judge-line.ts';
 import {
@@ -23,7 +23,6 @@ import {
   lineNotFound,
   openLine,
   unmatch,
-  writeLine,
 } from './line-acts.ts';
 import type { BankLine } from './line-evidence.ts';
 import { togetherOf } from './propose.ts';
@@ -75,7 +74,7 @@ export async function acceptParts(
       phrase('The payments do not come to the amount of the line.'),
     );
   const facts = { parts: found.length };
-  await writeLine(transaction, line, { state: 'split' }, 'line.split', principal, facts);
+  await writeLine(transaction, principal, 'line.split', line, { state: 'split' }, { facts });
   const add = partsOf(transaction, principal, line);
   for (const [place, { payment_id, amount_minor, version, as }] of found.entries()) {
     const { id } = await add(place, { amount_minor });
@@ -154,7 +153,7 @@ export async function reopenParts(
     await unmatch(transaction, principal, part);
     // The whole line says what the bank wrote.
     const gone = { state: 'replaced', payment_id: null, note: null, details: null } as const;
-    await writeLine(transaction, part, gone, 'line.replaced', principal);
+    await writeLine(transaction, principal, 'line.replaced', part, gone);
   }
-  await writeLine(transaction, line, { state: 'open' }, 'line.reopened', principal);
+  await writeLine(transaction, principal, 'line.reopened', line, { state: 'open' });
 }
