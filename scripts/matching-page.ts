@@ -1,7 +1,6 @@
 // The text of docs/matching.md, made from the matrix that bank lines are judged by.
 import { MATRIX } from '../src/statements/matching/matrix.ts';
-import { DIMENSIONS, type MatrixCell } from '../src/statements/matching/matrix-dimensions.ts';
-import { BUTTONS, PAGES } from '../src/statements/matching/matrix-outcomes.ts';
+import { BUTTONS, DIMENSIONS, type MatrixCell, PAGES } from '../src/statements/matching/matrix-words.ts';
 
 const HEADS: Record<keyof MatrixCell, string> = {
   money: 'Money',

@@ -31,10 +31,8 @@ import {
   verbatim,
   type Worded,
 } from './line-facts.ts';
-import type { LineCase } from './matrix.ts';
-import type { MatrixCell } from './matrix-dimensions.ts';
-import { BACK_BY, OUT_BY } from './matrix-outcomes.ts';
-import { type Judgement, rowOf } from './matrix-row.ts';
+import { type Judgement, type LineCase, rowOf } from './matrix.ts';
+import { BACK_BY, type MatrixCell, OUT_BY } from './matrix-words.ts';
 
 /** The levels of docs/matching.md: `likely` and `possible` want a look. */
 export const MATCH_LEVELS = ['certain', 'likely', 'possible'] as const;

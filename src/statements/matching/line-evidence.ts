@@ -11,7 +11,7 @@ import {
 import { PAYMENT_ID_PREFIX } from '../../payments/payment.ts';
 import { rfWindows, runsIn, startsIn } from '../../review/meaning.ts';
 import { exactMinor, type KeptLine, type LineDetails, saidOn } from '../kept.ts';
-import type { BACK_BY } from './matrix-outcomes.ts';
+import type { BACK_BY } from './matrix-words.ts';
 
 /** A line as it is matched: amounts in hundredths as `exactMinor` gives them, `day` as YYYY-MM-DD. */
 export type BankLine = Pick<

@@ -14,7 +14,7 @@ import type { Reader } from '../../store/database.ts';
 import { handOf } from './judge-line.ts';
 import type { BankLine, LineEvidence, ReferenceRange } from './line-evidence.ts';
 import type { Naming } from './line-facts.ts';
-import type { OUT_BY } from './matrix-outcomes.ts';
+import type { OUT_BY } from './matrix-words.ts';
 
 /** A line, and what it says. */
 export interface ReadLine {
@@ -26,16 +26,7 @@ export interface ReadLine {
 export type Namings = Map<string, { payment: Payment; naming: Naming }>;
 
 /** What was looked up, by what it was looked up by. */
-interface Found {
-  byId: Map<string, Payment>;
-  byReference: Map<string, Payment[]>;
-  byAccount: Map<string, Payment[]>;
-  byName: Map<string, Payment[]>;
-  byAmount: Map<string, Payment[]>;
-  byBank: Map<string, Payment[]>;
-  /** Those whose ids lie in ranges, in the order of their ids. */
-  inRanges: Payment[];
-}
+type Found = Awaited<ReturnType<typeof lookUp>>;
 
 /** The bank's references of a line, as administrators may have typed them. */
 const bankReferences = ({ references: { bank, booking } }: BankLine): string[] =>
@@ -44,72 +35,55 @@ const bankReferences = ({ references: { bank, booking } }: BankLine): string[] =
 const amountKey = (minor: number, currency: string) => `${minor} ${currency}`;
 
 /** Looks up what the lines say. Of `outgoing` only what names a payment counts. Throws `DatabaseError`. */
-export async function lookUp(
-  database: Reader,
-  lines: readonly ReadLine[],
-  outgoing: readonly ReadLine[],
-): Promise<Found> {
-  const all = <T>(of: (one: LineEvidence) => readonly T[]) => lines.flatMap(({ evidence }) => of(evidence));
+export async function lookUp(database: Reader, lines: readonly ReadLine[], outgoing: readonly ReadLine[]) {
+  const both = [...lines, ...outgoing];
+  const by = async (column: LookedUp, values: readonly (string | undefined)[]) => {
+    const found = await paymentsWith(
+      database,
+      column,
+      values.filter((one) => one !== undefined),
+    );
+    return Map.groupBy(found, (payment) => payment[column]!);
+  };
   const amounts = lines
     .map(({ line }) => ({ minor: line.amount_minor, currency: line.currency }))
     .filter(({ minor }) => Number.isInteger(minor));
-  const words = <T>(of: (one: LineEvidence) => readonly T[]) => [
-    ...all(of),
-    ...outgoing.flatMap(({ evidence }) => of(evidence)),
-  ];
-  const named = [...new Set(words(({ ids }) => ids))];
-  const inRanges = await byReferences(database, lines, outgoing);
-  const byReference = await paymentsWith(
-    database,
-    'merchant_reference',
-    words(({ references }) => references),
-  );
-  const byAccount = await paymentsWith(
-    database,
-    'payer_account',
-    all(({ account }) => (account === undefined ? [] : [account])),
-  );
-  const byName = await paymentsWith(
-    database,
-    'payer_name',
-    all(({ name }) => (name === undefined ? [] : [name])),
-  );
-  const byAmount = await paymentsOfAmounts(database, amounts);
-  const byBank = await paymentsWith(
-    database,
-    'bank_reference',
-    lines.flatMap(({ line }) => bankReferences(line)),
-  );
+  const ids = [...new Set(both.flatMap(({ evidence }) => evidence.ids))];
+  const named = ids.length > 0 ? await findPayments(database, ids) : [];
   return {
-    byId: new Map(
-      (named.length > 0 ? await findPayments(database, named) : []).map((payment) => [payment.id, payment]),
+    byId: new Map(named.map((payment) => [payment.id, payment])),
+    /** Those whose ids lie in ranges, in the order of their ids. */
+    inRanges: await byReferences(database, both),
+    byReference: await by(
+      'merchant_reference',
+      both.flatMap(({ evidence }) => evidence.references),
     ),
-    inRanges,
-    byReference: Map.groupBy(byReference, ({ merchant_reference }) => merchant_reference!),
-    byAccount: Map.groupBy(byAccount, ({ payer_account }) => payer_account!),
-    byName: Map.groupBy(byName, ({ payer_name }) => payer_name!),
-    byBank: Map.groupBy(byBank, ({ bank_reference }) => bank_reference!),
-    byAmount: Map.groupBy(byAmount, ({ amount_minor, currency }) => amountKey(amount_minor, currency)),
+    byAccount: await by(
+      'payer_account',
+      lines.map(({ evidence }) => evidence.account),
+    ),
+    byName: await by(
+      'payer_name',
+      lines.map(({ evidence }) => evidence.name),
+    ),
+    byBank: await by(
+      'bank_reference',
+      lines.flatMap(({ line }) => bankReferences(line)),
+    ),
+    byAmount: Map.groupBy(await paymentsOfAmounts(database, amounts), ({ amount_minor, currency }) =>
+      amountKey(amount_minor, currency),
+    ),
   };
 }
+type LookedUp = 'merchant_reference' | 'payer_account' | 'payer_name' | 'bank_reference';
 
 /** The payments whose references the lines may carry. Those of a line that carries no whole one are tried with a character changed. */
-async function byReferences(
-  database: Reader,
-  lines: readonly ReadLine[],
-  outgoing: readonly ReadLine[],
-): Promise<Payment[]> {
-  const ranges = [...lines, ...outgoing].flatMap(({ evidence }) => evidence.ranges);
-  const whole = sortedById(await paymentsInRanges(database, ranges));
-  const unnamed = [...lines, ...outgoing].filter(
-    ({ evidence }) =>
-      !evidence.ranges.some((range) => within(whole, range).some((payment) => hasReference(payment, range))),
-  );
+async function byReferences(database: Reader, lines: readonly ReadLine[]): Promise<Payment[]> {
+  const rangesOf = (some: readonly ReadLine[]) => some.flatMap(({ evidence }) => evidence.ranges);
+  const whole = sortedById(await paymentsInRanges(database, rangesOf(lines)));
+  const unnamed = lines.filter((line) => byReferenceOf(line, { inRanges: whole }).length === 0);
   for (const { evidence } of unnamed) evidence.ranges = evidence.nearRanges();
-  const near = await paymentsInRanges(
-    database,
-    unnamed.flatMap(({ evidence }) => evidence.ranges),
-  );
+  const near = await paymentsInRanges(database, rangesOf(unnamed));
   return sortedById([...new Map([...whole, ...near].map((payment) => [payment.id, payment])).values()]);
 }
 

@@ -1,7 +1,6 @@
 // The matrix of bank lines and payments: for each case how sure it is, what is said, what the button does, and what the customer reads.
 
-import type { MatrixCell } from './matrix-dimensions.ts';
-import type { BUTTONS, PAGES } from './matrix-outcomes.ts';
+import type { BUTTONS, MatrixCell, PAGES } from './matrix-words.ts';
 
 /** `certain`: without a doubt. `evidence`: likely by a whole reference, or by an exact amount and more than the amount; else possible. */
 type RowLevel = 'certain' | 'likely' | 'evidence' | 'possible';
@@ -359,3 +358,38 @@ export const MATRIX = [
 ] as const satisfies readonly MatrixRow[];
 
 export type LineCase = (typeof MATRIX)[number]['kind'];
+
+/** What is said of a cell. */
+export interface Judgement extends Omit<MatrixRow['gives'], 'adds'> {
+  kind: LineCase;
+  /** Its sentences, with `{name}` for their values. */
+  says: string[];
+  act: string;
+}
+
+const fits = ({ when }: MatrixRow, cell: MatrixCell) =>
+  Object.entries<readonly string[]>(when).every(([name, values]) =>
+    values.includes(cell[name as keyof MatrixCell]),
+  );
+
+/** What the row of a cell says, with the sentences of later rows that are said beside its own: with one of them nothing is certain. */
+export function rowOf(cell: MatrixCell): Judgement {
+  const rows = MATRIX as readonly (MatrixRow & { kind: LineCase })[];
+  const [row, ...later] = rows.filter((one) => fits(one, cell));
+  const { kind, says, act, gives } = row!;
+  const { level, button, page } = gives;
+  const beside =
+    button === 'none' || button === 'back' || button === 'keep'
+      ? []
+      : later.filter((one) => one.gives.adds && one.kind !== kind);
+  const isSure = level !== 'certain' || beside.length === 0;
+  // Whether the line shows the money by hand is asked before anything is approved.
+  const isOdd = button === 'approve' && beside.length > 0;
+  const isAsked = cell.hand === 'like' && (button === 'approve' || button === 'reason');
+  return {
+    ...{ kind, act, button: isOdd ? 'reason' : button, page },
+    ...(isAsked && { button: 'match' as const, page: 'rest' as const }),
+    level: isSure ? level : 'evidence',
+    says: [says, ...beside.map((one) => one.says)],
+  };
+}

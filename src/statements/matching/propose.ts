@@ -17,8 +17,8 @@ import {
 } from './judge-line.ts';
 import { type BankLine, evidenceOf, isOutgoing, mayMatch } from './line-evidence.ts';
 import { debitNamings, lookUp, type Namings, namingsOf, type ReadLine } from './line-payments.ts';
-import { DIMENSIONS, type MatrixCell } from './matrix-dimensions.ts';
-import { rowOf } from './matrix-row.ts';
+import { rowOf } from './matrix.ts';
+import { DIMENSIONS, type MatrixCell } from './matrix-words.ts';
 import { takenBackOf } from './taken-back.ts';
 
 /** Proposals of one line that are shown. */

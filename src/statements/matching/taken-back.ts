@@ -7,7 +7,7 @@ import type { Payment } from '../../payments/payment.ts';
 import { isSettled, returnsOf } from '../../review/review.ts';
 import { type BankLine, endToEndOf, type TakenBack } from './line-evidence.ts';
 import { byReferenceOf, type Namings, type ReadLine, sortedById } from './line-payments.ts';
-import { BACK_BY } from './matrix-outcomes.ts';
+import { BACK_BY } from './matrix-words.ts';
 
 /**
  * Looks up the debits that take back the money of a line and a payment, the strongest first. Any amount counts where a debit names the

@@ -19,8 +19,7 @@ import {
 } from '../../web/row-writer.ts';
 import type { Money } from '../balance-queries.ts';
 import { lineSums } from '../line-queries.ts';
-import { linesStream } from '../matching/lines-export.ts';
-import { type ReportLine, reportLines, reportStream } from '../matching/period-report.ts';
+import { linesStream, type ReportLine, reportLines, reportStream } from '../matching/lines-export.ts';
 import { type BookedDay, balanceSentence, type Period, periodOf } from '../period.ts';
 import {
   amountColumn,
@@ -281,7 +280,8 @@ ${dayFields({}, {}, say)}${separatorChoice(context)}<p class="actions"><button c
 
 export async function downloadLines(context: StatementContext, format: ExportFormat): Promise<Outcome> {
   const { separator, ...filter } = await recordedExport(context, format);
-  const stream = linesStream(context.database, { format, separator, filter, timeZone: context.timeZone });
+  const how = { format, separator, timeZone: context.timeZone };
+  const stream = linesStream(context.database, filter, how);
   return downloadOf(context, 'statement-lines', format, stream);
 }
 

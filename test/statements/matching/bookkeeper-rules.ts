@@ -1,6 +1,6 @@
 // What a bookkeeper expects of a bank line and a payment: the outcome of each cell, written down without the product's table.
 import type { MatrixRow } from '../../../src/statements/matching/matrix.ts';
-import type { MatrixCell } from '../../../src/statements/matching/matrix-dimensions.ts';
+import type { MatrixCell } from '../../../src/statements/matching/matrix-words.ts';
 
 /** `level` as the reviewer reads it. */
 export interface Expected extends Pick<MatrixRow['gives'], 'button' | 'page'> {

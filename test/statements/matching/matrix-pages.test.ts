@@ -2,9 +2,8 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { DAY_MS, SECOND_MS } from '../../../src/lib/time.ts';
-import { MATRIX } from '../../../src/statements/matching/matrix.ts';
-import { DIMENSIONS, type MatrixCell } from '../../../src/statements/matching/matrix-dimensions.ts';
-import { rowOf } from '../../../src/statements/matching/matrix-row.ts';
+import { MATRIX, rowOf } from '../../../src/statements/matching/matrix.ts';
+import { DIMENSIONS, type MatrixCell } from '../../../src/statements/matching/matrix-words.ts';
 import { Bookkeeper, referenceOn } from '../../support/bookkeeper.ts';
 import { type Entry, TRANSFERS } from '../../support/camt.ts';
 import { MANY_SIGN_INS } from '../../support/console.ts';

@@ -8,9 +8,8 @@ import { creditorReference } from '../../../src/payments/methods/transfer/credit
 import type { Payment } from '../../../src/payments/payment.ts';
 import type { Proposal } from '../../../src/statements/matching/judge-line.ts';
 import type { BankLine } from '../../../src/statements/matching/line-evidence.ts';
-import { MATRIX } from '../../../src/statements/matching/matrix.ts';
-import { DIMENSIONS, type MatrixCell } from '../../../src/statements/matching/matrix-dimensions.ts';
-import { rowOf } from '../../../src/statements/matching/matrix-row.ts';
+import { MATRIX, rowOf } from '../../../src/statements/matching/matrix.ts';
+import { DIMENSIONS, type MatrixCell } from '../../../src/statements/matching/matrix-words.ts';
 import { propose } from '../../../src/statements/matching/propose.ts';
 import { MATCHING } from '../../support/camt.ts';
 import { isWhole, sampled } from '../../support/extent.ts';
