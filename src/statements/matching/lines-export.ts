@@ -77,14 +77,14 @@ function decidedOf(payment: Payment | undefined, names: ReadonlyMap<string, stri
 }
 
 /** A line with its statement, and as a row. */
-export interface LineRow {
+interface LineRow {
   line: KeptLine;
   statement: KeptStatement | undefined;
   row: Record<Column, string | null>;
 }
 
 /** The lines that `filter` lets through, a page at a time. Throws `DatabaseError`. */
-export async function* lineRows(
+async function* lineRows(
   database: Reader,
   filter: LineFilter,
   timeZone: string,
