@@ -6,8 +6,9 @@ export const MATCHING = { timeZone: DEFAULT_TERMS.timeZone, calendar: DEFAULT_TE
 
 export const ACCOUNT = 'DE75512108001245126199';
 
-/** The day on which payments made now may be paid: no money comes before its payment. */
-export const today = (now = Date.now()) => new Date(now).toISOString().slice(0, 10);
+/** The day of a service's clock, on which payments made now may be paid: no money comes before its payment. */
+export const today = ({ clock }: { clock: { now(): number } }, laterMs = 0) =>
+  new Date(clock.now() + laterMs).toISOString().slice(0, 10);
 
 export interface Entry {
   /** As the bank writes it: `49.90`. */

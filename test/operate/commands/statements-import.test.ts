@@ -79,7 +79,7 @@ test('match says which payment a line is for and why, of a file and of what was 
   const text = creditorReference({ id: payment.id, salt });
   const path = file(
     'match.xml',
-    camt([{ amount: '81.50', bank: 'M1', text, name: 'Anna Berg', day: today() }]),
+    camt([{ amount: '81.50', bank: 'M1', text, name: 'Anna Berg', day: today(service) }]),
   );
   const { stdout, code } = await match(path);
   assert.equal(code, 0);

@@ -230,7 +230,7 @@ describe('what lines are matched by', () => {
   test('is the calendar and the prefixes of the configuration: where banks book on Sundays, Monday is late for Saturday', async () => {
     const ana = await addPerson(service, 'reviewer');
     const now = service.clock.now();
-    const date = Temporal.PlainDate.from(today(now));
+    const date = Temporal.PlainDate.from(today(service));
     const friday = date.add({ days: 12 - date.dayOfWeek });
     service.clock.advance(Date.parse(`${friday}T12:00:00Z`) - now);
     const { id } = await service.create({
@@ -239,7 +239,7 @@ describe('what lines are matched by', () => {
       expires_in: 86_400,
       merchant_reference: '4711',
     });
-    const monday = today(service.clock.now() + 3 * DAY_MS);
+    const monday = today(service, 3 * DAY_MS);
     service.clock.advance(4 * DAY_MS);
     const file = camt([{ amount: '31.00', day: monday, text: 'INV-4711' }]);
     const headers = { 'content-type': 'application/octet-stream' };

@@ -216,7 +216,7 @@ for (const engine of ENGINES) {
       const approval = { note: null, bank_reference: 'BK51', version: null };
       await commit((one) => approve(one, ANA, paid.id, approval, {}));
       const text = creditorReference(paid);
-      const line = await bring({ amount: '51.00', text, bank: 'BK51', day: today() });
+      const line = await bring({ amount: '51.00', text, bank: 'BK51', day: today(service) });
       const first = async (id: string) => {
         const open = await openLines(service.service.database, { ...MATCHING, now: service.clock.now() });
         const [proposal] = open.find((one) => one.line.id === id)!.proposals;
@@ -239,7 +239,7 @@ for (const engine of ENGINES) {
       // What was linked after the decision can be taken back; another line is money to return.
       await commit((one) => reopenLine(one, ANA, line));
       await commit(async (one) => acceptLine(one, ANA, pairOf(line, await payment(paid.id))));
-      const second = await bring({ amount: '51.00', text, day: today() });
+      const second = await bring({ amount: '51.00', text, day: today(service) });
       assert.deepEqual(await first(second), [paid.id, 'possible', 'twice', 'none']);
       await assert.rejects(
         commit(async (one) => acceptLine(one, ANA, pairOf(second, await payment(paid.id)))),
@@ -273,7 +273,7 @@ for (const engine of ENGINES) {
         test(`what was approved ${how} comes in parts, ${name}: each is linked`, async () => {
           const paid = await pay(80);
           const text = creditorReference(paid);
-          const come = (minor: number) => bring({ amount: (minor / 100).toFixed(2), text, day: today() });
+          const come = (minor: number) => bring({ amount: (minor / 100).toFixed(2), text, day: today(service) });
           if (how === 'by hand') {
             await submit(service, paid.id);
             const approval = { note: null, bank_reference: null, version: null };
@@ -311,9 +311,9 @@ for (const engine of ENGINES) {
     test('a debit is matched as money that went back, whatever the payment’s status, and the facts say so', async () => {
       const paid = await pay(100);
       const text = creditorReference(paid);
-      const line = await bring({ amount: '100.00', text, day: today() });
+      const line = await bring({ amount: '100.00', text, day: today(service) });
       await commit((one) => approveLine(one, ANA, pairOf(line, paid), {}));
-      const debit = await bring({ amount: '30.00', direction: 'DBIT', text: `Refund ${text}`, day: today() });
+      const debit = await bring({ amount: '30.00', direction: 'DBIT', text: `Refund ${text}`, day: today(service) });
       const proposed = await openLines(service.service.database, { ...MATCHING, now: service.clock.now() });
       const [proposal] = proposed.find((one) => one.line.id === debit)!.proposals;
       assert.deepEqual([proposal!.case, proposal!.button], ['went_out', 'back']);
@@ -343,8 +343,8 @@ for (const engine of ENGINES) {
     test('money that went back counts whatever becomes of the debit', async () => {
       const paid = await pay(20.39);
       const text = creditorReference(paid);
-      const line = await bring({ amount: '20.39', text, day: today(), name: 'Boris Beispiel' });
-      const debit = await bring({ amount: '20.39', text, day: today(), direction: 'DBIT', reversal: true });
+      const line = await bring({ amount: '20.39', text, day: today(service), name: 'Boris Beispiel' });
+      const debit = await bring({ amount: '20.39', text, day: today(service), direction: 'DBIT', reversal: true });
       await commit((one) => ignoreLine(one, ANA, debit, 'The bank took it back'));
       service.service.database.refresh();
       const open = await openLines(service.service.database, { ...MATCHING, now: service.clock.now() });
@@ -355,7 +355,7 @@ for (const engine of ENGINES) {
 
     test('a reversal to the same payer takes back a line though it carries no reference', async () => {
       const paid = await pay(20.41);
-      const entry = { amount: '20.41', day: today(), name: 'Boris Beispiel' };
+      const entry = { amount: '20.41', day: today(service), name: 'Boris Beispiel' };
       const line = await bring({ ...entry, text: creditorReference(paid) });
       const sure = await bring({ ...entry, amount: '20.40', text: creditorReference(await pay(20.4)) });
       await bring({ ...entry, text: 'Rücküberweisung AC04', direction: 'DBIT', reversal: true });
@@ -489,7 +489,7 @@ for (const engine of ENGINES) {
     test('one line for two payments is split, each payment has its part, and both are taken back together', async () => {
       const [one, two] = [await pay(30), await pay(12.5)];
       const text = `${creditorReference(one)} ${creditorReference(two)}`;
-      const line = await bring({ amount: '42.50', text, day: today() });
+      const line = await bring({ amount: '42.50', text, day: today(service) });
       const proposed = async () => {
         service.service.database.refresh();
         const open = await openLines(service.service.database, { ...MATCHING, now: service.clock.now() });
@@ -559,7 +559,7 @@ for (const engine of ENGINES) {
 
     test('transactions of an entry that was split are left out, and its words are erased with a payment', async () => {
       const [one, two] = [await pay(20), await pay(22)];
-      const line = await bring({ amount: '42.00', text: 'Two orders', day: today() });
+      const line = await bring({ amount: '42.00', text: 'Two orders', day: today(service) });
       const pairs = [one, two].map(({ id, version }) => ({ payment_id: id, version }));
       await commit((work) => acceptParts(work, ANA, line, pairs));
       const parts = [{ amount: '20.00' }, { amount: '22.00' }];
@@ -604,7 +604,7 @@ for (const engine of ENGINES) {
       const lines: string[] = [];
       for (const one of paid)
         lines.push(
-          await bring({ amount: `${one.amount_minor / 100}.00`, text: creditorReference(one), day: today() }),
+          await bring({ amount: `${one.amount_minor / 100}.00`, text: creditorReference(one), day: today(service) }),
         );
       const { database, journal } = service.service;
       const now = service.clock.now();

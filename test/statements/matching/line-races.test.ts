@@ -64,7 +64,7 @@ for (const engine of ENGINES)
     async function bring(payment: Payment, more: Partial<Entry> = {}): Promise<string> {
       const bank = `R${++count}`;
       const text = creditorReference(payment);
-      const file = checked([{ amount: '49.90', bank, day: today(), text, ...more }]);
+      const file = checked([{ amount: '49.90', bank, day: today(service), text, ...more }]);
       await importFile(journals[0], file, ACT, OPTIONS);
       const lines = await read((one) => listLines(one, {}, undefined, 1000));
       return lines.find(({ entry_reference }) => entry_reference === bank)!.id;

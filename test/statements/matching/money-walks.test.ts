@@ -84,7 +84,7 @@ class Walk {
     const bank = `W${this.#name}${++this.#count}`.replaceAll(' ', '');
     const text = creditorReference(await this.#payment());
     const taken = await books.bring(
-      [{ bank, amount: formatAmount(minor), currency, direction, text, day: today() }],
+      [{ bank, amount: formatAmount(minor), currency, direction, text, day: today(service) }],
       { currency },
     );
     assert.equal(taken.status, 201, taken.text);

@@ -26,7 +26,7 @@ const order = async (amount: number, more: object = {}) => {
 };
 const bring = async (amount: string, more: object = {}) => {
   const bank = `F${++count}`;
-  await books.bring([{ amount, bank, text: 'Danke', day: today(), ...more }]);
+  await books.bring([{ amount, bank, text: 'Danke', day: today(service), ...more }]);
   return bank;
 };
 const sums = async (...some: { id: string }[]) =>
@@ -82,7 +82,7 @@ test('parts of a line keep their thousandths, what is left over as well, and its
   const currency = 'BHD';
   const bringDinars = async (amount: string, more: object = {}) => {
     const bank = `F${++count}`;
-    await books.bring([{ amount, currency, bank, day: today(), ...more }], { currency });
+    await books.bring([{ amount, currency, bank, day: today(service), ...more }], { currency });
     return bank;
   };
   const paid = [await order(3, { currency }), await order(2, { currency })] as const;
@@ -116,7 +116,7 @@ test('what an approved payment lacks is told from a part of what it was approved
   ] as const) {
     const paid = await order(50);
     const text = referenceOn(await books.reads(paid.id));
-    await books.act(paid.id, 'record', { amount: 30, received_on: today() });
+    await books.act(paid.id, 'record', { amount: 30, received_on: today(service) });
     await books.act(paid.id, 'approve');
     const value = as === 'It is other money' ? 'besides' : 'same';
     await books.press(await bring('20.00', { text }), 'It is the same money', { as: value });
@@ -136,7 +136,7 @@ test('what an approved payment lacks is told from a part of what it was approved
 test('where more went back than arrived, nothing arrived, and what was asked for is missing', async () => {
   const paid = await order(50);
   const text = referenceOn(await books.reads(paid.id));
-  await books.act(paid.id, 'record', { amount: 10, received_on: today() });
+  await books.act(paid.id, 'record', { amount: 10, received_on: today(service) });
   await books.press(await bring('20.00', { text, direction: 'DBIT' }), 'Record that it went back');
   const { body } = await books.get(`/payments/${paid.id}`);
   assert.match(body, /€0\.00 arrived, €50\.00 less than was asked for/);
@@ -227,7 +227,7 @@ test('a debit in another currency than its payment is told, and no button would 
   const francs = {
     amount: '29.00',
     bank: 'FRANCS',
-    day: today(),
+    day: today(service),
     currency: 'CHF',
     direction: 'DBIT' as const,
   };
@@ -249,7 +249,7 @@ test('of money by hand with the amount of a named line it is asked whether it is
     ['besides', '60.00'],
   ] as const) {
     const paid = await order(60);
-    await books.act(paid.id, 'record', { amount: 30, received_on: today() });
+    await books.act(paid.id, 'record', { amount: 30, received_on: today(service) });
     const bank = await bring('30.00');
     const asked = await books.press(bank, NAME_IT, { payments: paid.merchant_reference });
     assert.match(asked.body, /Money was recorded by hand for SN-\d+/);
@@ -270,7 +270,7 @@ test('an export tells the reference of a payment whose customer sent nothing', a
   const { text } = await books.client.get(`/payments.csv?q=${paid.id}`);
   assert.match(text, new RegExp(reference));
   const cash = await order(42);
-  await books.act(cash.id, 'record', { amount: 42, received_on: today() });
+  await books.act(cash.id, 'record', { amount: 42, received_on: today(service) });
   await books.act(cash.id, 'approve');
   await service.service.journal.commit((transaction) =>
     erasePayment(transaction, cash.id, { actor: 'operator', request_id: null }),
@@ -283,13 +283,13 @@ test('an export tells the reference of a payment whose customer sent nothing', a
 test('amounts of three decimals are read and written whole, and never exact if they have thousandths', async () => {
   const currency = 'KWD';
   const paid = await service.create({ amount: 1.23, currency, merchant_reference: 'KWD-123' });
-  const entry = { currency, text: 'KWD-123', day: today() };
+  const entry = { currency, text: 'KWD-123', day: today(service) };
   const entries = [
     { ...entry, amount: '1.234', bank: 'K1' },
     { ...entry, amount: '1.230', bank: 'K2' },
     { ...entry, amount: '0.009', bank: 'K3', text: 'Fee', direction: 'DBIT' as const },
   ];
-  const taken = await books.bring(entries, { currency, balances: ['0.000', '2.455'], day: today() });
+  const taken = await books.bring(entries, { currency, balances: ['0.000', '2.455'], day: today(service) });
   assert.equal(taken.status, 201, taken.text);
   const said = (bank: string) => [books.line(bank).amount, books.line(bank).proposals[0]?.case];
   assert.deepEqual([said('K1'), said('K2')[0]], [[1.234, 'more'], 1.23]);
@@ -297,7 +297,7 @@ test('amounts of three decimals are read and written whole, and never exact if t
   assert.match(page, /Amount as the bank wrote it1\.234 KWD/);
   assert.match(page, /KWD 0\.004 more arrived than was asked for\. Accept it, and return KWD 0\.004\./);
   assert.doesNotMatch(page, /The amount is exact/);
-  const report = `/statements/report?account=${ACCOUNT}+KWD&from=${today()}&to=${today()}`;
+  const report = `/statements/report?account=${ACCOUNT}+KWD&from=${today(service)}&to=${today(service)}`;
   assert.match(
     (await books.get(report)).body,
     /but for thousandths that are not kept: −KWD 0\.01\..*Opening balanceKWD 0\.00.*Closing balanceKWD 2\.46/,

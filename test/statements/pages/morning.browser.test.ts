@@ -32,13 +32,13 @@ async function paid(more: Partial<Entry> = {}, currency = 'EUR'): Promise<Entry>
   const { id } = await harness.create(order);
   harness.service.database.refresh();
   const text = creditorReference((await findPayment(harness.service.database, id))!);
-  return { amount: amount.toFixed(2), bank: `M${made++}`, text, name: 'Zoë Berg', day: today(), ...more };
+  return { amount: amount.toFixed(2), bank: `M${made++}`, text, name: 'Zoë Berg', day: today(harness), ...more };
 }
 
 const other = (more: Partial<Entry>): Entry => ({
   amount: '1.00',
   bank: `M${made++}`,
-  day: today(),
+  day: today(harness),
   ...more,
 });
 

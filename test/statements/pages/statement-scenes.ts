@@ -28,7 +28,7 @@ export interface StatementStage {
 export async function addStatements(harness: Harness, ana: Client): Promise<StatementStage> {
   const { database, journal } = harness.service;
   // Of the harness's clock: money that came before its payment is never certain.
-  const day = today(harness.clock.now());
+  const day = today(harness);
   const entries: Entry[] = [];
   for (const [i, amount] of [120, 89.9, 4300].entries()) {
     const reference = i === 2 ? 'ORDER/2026/NORTH-000000000000000000000000017' : `ORDER-30${i}`;

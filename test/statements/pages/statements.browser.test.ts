@@ -30,10 +30,10 @@ before(async () => {
     if (i === 4) await announce(id);
     harness.service.database.refresh();
     const text = creditorReference((await findPayment(harness.service.database, id))!);
-    const entry = { amount: amount.toFixed(2), bank: `B${i}`, text, name: 'Zoë Berg', day: today() };
+    const entry = { amount: amount.toFixed(2), bank: `B${i}`, text, name: 'Zoë Berg', day: today(harness) };
     entries.push({ ...entry, ...odd(i, amount, text) });
   }
-  entries.push({ amount: '850.00', bank: 'RENT', text: 'Rent of the flat upstairs', day: today() });
+  entries.push({ amount: '850.00', bank: 'RENT', text: 'Rent of the flat upstairs', day: today(harness) });
   file = camt(entries);
   ana = await signIn(harness);
   browser = await startChromium();

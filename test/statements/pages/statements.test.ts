@@ -68,7 +68,7 @@ async function paid(amount: number, more: Partial<Entry> = {}, fields: object = 
     bank: `C${++count}`,
     text: creditorReference(payment),
     name: 'Zoë Berg',
-    day: today(),
+    day: today(harness),
     ...more,
   };
   return { id, payment, entry };
@@ -195,7 +195,7 @@ test('a search finds lines by reference, a part of one, payer, account, amount a
     text: 'RF18 5390 0754 7034 for the rent',
     name: 'Ørsted, Zoë',
     iban: 'NL86INGB0002445588',
-    day: today(),
+    day: today(harness),
   };
   await upload(ana, { 'search.xml': camt([entry], { number: '71' }) });
   const path = `/statements/lines/${await lineIdOf('FINDME77')}`;
@@ -225,10 +225,10 @@ test('several open lines are ignored with one reason, or are together the money 
     amount: `90${i}.00`,
     bank,
     text: 'Rent',
-    day: today(),
+    day: today(harness),
   }));
   const rest = { ...halves.entry, amount: '31.00', bank: 'HALF2' };
-  const waits = { amount: '5.00', bank: 'WAITS', text: 'Not booked', status: 'PDNG' as const, day: today() };
+  const waits = { amount: '5.00', bank: 'WAITS', text: 'Not booked', status: 'PDNG' as const, day: today(harness) };
   await upload(ana, { 'several.xml': camt([...rents, halves.entry, rest, waits], { number: '61' }) });
   const send = async (banks: string[], fields: Record<string, string>) => {
     const { action, values } = formOf(await look(ana, '/statements'), 'Ignore the ticked lines');
@@ -271,7 +271,7 @@ test('a rule ignores lines of a name and an account that are open and that come 
       name: 'PAYPAL EUROPE',
       iban: 'NL86INGB0002445588',
       text: 'Payout',
-      day: today(),
+      day: today(harness),
     },
     ...more,
   });
