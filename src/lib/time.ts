@@ -150,9 +150,10 @@ export function dayBounds(date: string, timeZone: string): { from: number; to: n
 export const daysFrom = (one: string, other: string): number =>
   Math.round((Date.parse(other) - Date.parse(one)) / DAY_MS);
 
-/** The day before a day written as `2026-11-20`. */
+/** The day before a day written as `2026-11-20`, and the day after it. */
 export const dayBefore = (date: string): string =>
   Temporal.PlainDate.from(date).subtract({ days: 1 }).toString();
+export const dayAfter = (date: string): string => Temporal.PlainDate.from(date).add({ days: 1 }).toString();
 
 /** A length of time in the two units that matter: `12 min`, `3 h 20 min`, `2 d 4 h`. */
 export function duration(ms: number): string {

@@ -1,8 +1,11 @@
 // The SQL about an account's balances: those that the bank named, and the sums of booked lines between them.
-import type { StatementFormat } from '#bank-statements';
+import { hasThousandths, type StatementFormat } from '#bank-statements';
+import { dayAfter } from '../lib/time.ts';
+import { sumMinor } from '../payments/payment.ts';
 import type { Reader } from '../store/database.ts';
 import { marks } from '../store/table.ts';
 import type { KeptLine } from './kept.ts';
+import { withThousandths } from './line-queries.ts';
 
 /** An account in one currency; a bank may keep several currencies under one number. */
 export type Money = Pick<KeptLine, 'account' | 'currency'>;
@@ -13,7 +16,6 @@ const BALANCED = `account = ? and currency = ? and format in (${FORMATS.map((for
 /** Other lines show the money of a line that was split or replaced, and a statement that may come that of a pasted one. */
 const BOOKED = `account = ? and currency = ? and booked = 1 and state not in ('split', 'replaced', 'undone')
   and exists (select 1 from statements where statements.id = statement_lines.statement_id and format <> 'pasted')`;
-const SIGNED = `cast(coalesce(sum(case direction when 'debit' then -amount_minor else amount_minor end), 0) as bigint)`;
 /** Statements of one day stand in the order of their numbers: `9`, `10`, `34/1`, `34/2`. */
 const inOrder = (direction: 'asc' | 'desc') =>
   ['last_day', `length(coalesce(number, ''))`, `coalesce(number, '')`, 'id']
@@ -98,33 +100,35 @@ export async function firstOpening(
   return { day: line?.day ?? last_day, opening_minor };
 }
 
-/** The sum of the lines booked behind the day `after`, up to the day `to`: debits negative, hundredths. Throws `DatabaseError`. */
-export async function bookedBetween(
-  database: Reader,
-  { account, currency }: Money,
-  after: string,
-  to: string,
-): Promise<number> {
-  const sql = `select ${SIGNED} as sum_minor from statement_lines where ${BOOKED} and day > ? and day <= ?`;
-  return (await database.query<{ sum_minor: number }>(sql, account, currency, after, to))[0]!.sum_minor;
-}
-
 /** The booked lines of one day that are alike in direction and state: how many, and their sum, never negative. */
 export type DaySum = Pick<KeptLine, 'day' | 'direction' | 'state'> & { count: number; sum_minor: number };
 
 /** The sums of an account's booked lines from `from` to `to`, by day. Throws `DatabaseError`. */
-export function daySums(
+export async function daySums(
   database: Reader,
   { account, currency }: Money,
   from: string,
   to: string,
 ): Promise<DaySum[]> {
-  return database.query<DaySum>(
-    `select day, direction, state, count(*) as count, cast(sum(amount_minor) as bigint) as sum_minor from statement_lines
-     where ${BOOKED} and day >= ? and day <= ? group by day, direction, state order by day, direction, state`,
-    account,
-    currency,
-    from,
-    to,
+  const where = `${BOOKED} and day >= ? and day <= ?`;
+  const by = ['day', 'direction', 'state'] as const;
+  const values = [account, currency, from, to];
+  const sums = await database.query<DaySum>(
+    `select ${by}, count(*) as count, cast(sum(amount_minor) as bigint) as sum_minor from statement_lines
+     where ${where} group by ${by} order by ${by}`,
+    ...values,
   );
+  return hasThousandths(currency) ? withThousandths(database, sums, by, where, ...values) : sums;
 }
+
+/** The sum of lines, debits negative. */
+export const signedSum = (sums: readonly Pick<DaySum, 'direction' | 'sum_minor'>[]): number =>
+  sumMinor(sums.map(({ direction, sum_minor }) => (direction === 'debit' ? -sum_minor : sum_minor)));
+
+/** The sum of the lines booked behind the day `after`, up to the day `to`: debits negative. Throws `DatabaseError`. */
+export const bookedBetween = async (
+  database: Reader,
+  money: Money,
+  after: string,
+  to: string,
+): Promise<number> => signedSum(await daySums(database, money, dayAfter(after), to));

@@ -1,12 +1,6 @@
 // Imports statements: what the store knows already is left as it is, everything else becomes rows with entries.
 
-import {
-  hasThousandths,
-  type Statement,
-  type StatementFault,
-  type StatementLine,
-  signedAmount,
-} from '#bank-statements';
+import { hasThousandths, type Statement, type StatementFault, type StatementLine } from '#bank-statements';
 import { type Act, newSalt } from '../journal/audit-entry.ts';
 import { recordNewRow } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
@@ -14,8 +8,9 @@ import { OperationalError } from '../lib/errors.ts';
 import { isOfText, timeOrderedId, timeOrderedIdOf } from '../lib/ids.ts';
 import { ENGLISH, phrase, type Say } from '../lib/phrases.ts';
 import { sha256Hex } from '../lib/secrets.ts';
+import { sumMinor } from '../payments/payment.ts';
 import { bookedBetween, closingBeside } from './balance-queries.ts';
-import { STATEMENT_ID_PREFIX, STATEMENTS } from './kept.ts';
+import { STATEMENT_ID_PREFIX, STATEMENTS, signedText } from './kept.ts';
 import { changeLines, KnownLines, type LineChange } from './known-lines.ts';
 import { findStatementByDigest } from './line-queries.ts';
 import { LINES_AT_ONCE, type LineParts, linePartsOf, type ToldLines, toldLines } from './told-lines.ts';
@@ -305,11 +300,12 @@ async function missingIn(
   const money = { account, currency: closing.currency };
   const before = await closingBeside(transaction, money, 'before', day);
   if (!before) return undefined;
-  const reached = before.closing_minor + (await bookedBetween(transaction, money, before.last_day, day));
-  // Thousandths of a line are not kept.
+  const booked = await bookedBetween(transaction, money, before.last_day, day);
+  const reached = sumMinor([before.closing_minor, booked]);
+  // Thousandths of a balance are not kept.
   const slack = hasThousandths(closing.currency) ? told.overview.lines + 1 : 0;
   if (Math.abs(reached - closing.minor) <= slack) return undefined;
-  return `No line is new, but the closing balance is ${signedAmount(closing.minor)} and the known lines make ${signedAmount(reached)} ${closing.currency}: look which of its lines was taken for a known one.`;
+  return `No line is new, but the closing balance is ${signedText(closing.minor)} and the known lines make ${signedText(reached)} ${closing.currency}: look which of its lines was taken for a known one.`;
 }
 
 /** A fault without what it quotes of the file: a cell can be a payer's name, and no erasure finds it here. */

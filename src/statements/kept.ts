@@ -5,6 +5,7 @@ import { changeRow, type Facts } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { isTimeOrderedId } from '../lib/ids.ts';
+import { formatAmount } from '../lib/money.ts';
 import { phrase } from '../lib/phrases.ts';
 import { sumMinor } from '../payments/payment.ts';
 import { integer, integerOrNull, type RowOf, table, text, textOrNull } from '../store/table.ts';
@@ -120,6 +121,10 @@ export function exactMinor({
   const third = said.third ?? written;
   return third === undefined ? amount_minor : sumMinor([Math.floor(amount_minor), Number(third) / 10]);
 }
+
+/** A balance or a signed amount as text, as `formatAmount` writes its digits: `-2.339`. */
+export const signedText = (minor: number): string =>
+  `${minor < 0 ? '-' : ''}${formatAmount(Math.abs(minor))}`;
 
 /** A row of `csv_layouts`: how CSV exports of an account are read. */
 export const LAYOUTS = table('csv_layouts', {

@@ -1,8 +1,10 @@
 // The SQL about statements and their lines.
 
+import { hasThousandths } from '#bank-statements';
+import { sumMinor } from '../payments/payment.ts';
 import type { Reader, Value } from '../store/database.ts';
 import { marks, rowsWithIds, rowWithId } from '../store/table.ts';
-import { type KeptLine, type KeptStatement, LINES, type LineState, STATEMENTS } from './kept.ts';
+import { exactMinor, type KeptLine, type KeptStatement, LINES, type LineState, STATEMENTS } from './kept.ts';
 
 const STATEMENT = STATEMENTS.columnList;
 const LINE = LINES.columnList;
@@ -244,7 +246,7 @@ function readLines<R extends object>(
   );
 }
 
-/** How many lines of an account and a direction are in a state, and their sum. */
+/** How many lines of an account and a direction are in a state, and their sum, as `sumMinor` gives it. */
 export interface LineSum extends Pick<KeptLine, 'account' | 'currency' | 'direction' | 'state' | 'booked'> {
   count: number;
   sum_minor: number;
@@ -265,14 +267,42 @@ async function statementsToCome(database: Reader): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
+/**
+ * Sums with the thousandths of their lines, which the column of the amount cannot hold. `by`: the columns that tell the lines of a sum;
+ * `where`: which lines are in any. Throws `DatabaseError`.
+ */
+export async function withThousandths<S extends { sum_minor: number }>(
+  database: Reader,
+  sums: readonly S[],
+  by: readonly (keyof S & keyof KeptLine)[],
+  where: string,
+  ...values: Value[]
+): Promise<S[]> {
+  const lines = await database.query<KeptLine & S>(
+    `select ${by.join(', ')}, amount_minor, fingerprint, details from statement_lines
+     where ${where} and (details like '%"beyond":%' or details like '%"third":%')`,
+    ...values,
+  );
+  const key = (one: S) => JSON.stringify(by.map((column) => one[column]));
+  const found = Map.groupBy(lines, key);
+  return sums.map((one) => {
+    const beyond = (found.get(key(one)) ?? []).map((line) => exactMinor(line) - line.amount_minor);
+    return { ...one, sum_minor: sumMinor([one.sum_minor, ...beyond]) };
+  });
+}
+
 /** The sums of all lines that are seen, by account, currency, direction, state, and whether they are booked. */
 export async function lineSums(database: Reader): Promise<LineSum[]> {
   const toCome = await statementsToCome(database);
-  return database.query<LineSum>(
-    `select account, currency, direction, state, booked, count(*) as count, cast(sum(amount_minor) as bigint) as sum_minor,
-       max(day) as last_day
-     from statement_lines where state <> 'undone' ${toCome.length > 0 ? `and statement_id not in (${marks(toCome)})` : ''}
-     group by account, currency, direction, state, booked order by account, currency, direction, state, booked`,
+  const seen = `state <> 'undone' ${toCome.length > 0 ? `and statement_id not in (${marks(toCome)})` : ''}`;
+  const by = ['account', 'currency', 'direction', 'state', 'booked'] as const;
+  const sums = await database.query<LineSum>(
+    `select ${by}, count(*) as count, cast(sum(amount_minor) as bigint) as sum_minor, max(day) as last_day
+     from statement_lines where ${seen} group by ${by} order by ${by}`,
     ...toCome,
   );
+  const currencies = [...new Set(sums.map(({ currency }) => currency))].filter(hasThousandths);
+  if (currencies.length === 0) return sums;
+  const where = `${seen} and currency in (${marks(currencies)})`;
+  return withThousandths(database, sums, by, where, ...toCome, ...currencies);
 }

@@ -3,6 +3,7 @@
 import { hasThousandths } from '#bank-statements';
 import type { Say } from '../lib/phrases.ts';
 import { dayBefore } from '../lib/time.ts';
+import { sumMinor } from '../payments/payment.ts';
 import type { WriteMoney } from '../review/facts.ts';
 import { dayInWords } from '../review/told.ts';
 import type { Reader } from '../store/database.ts';
@@ -14,9 +15,10 @@ import {
   daySums,
   firstOpening,
   type Money,
+  signedSum,
 } from './balance-queries.ts';
 
-/** What was booked on one day. Amounts are hundredths. */
+/** What was booked on one day. Amounts are hundredths, with a tenth where lines have thousandths. */
 export interface BookedDay {
   day: string;
   sums: readonly DaySum[];
@@ -40,10 +42,6 @@ export interface Period extends Money {
   days: readonly BookedDay[];
 }
 
-/** The sum of lines, debits negative. */
-export const signedSum = (sums: readonly Pick<DaySum, 'direction' | 'sum_minor'>[]): number =>
-  sums.reduce((sum, one) => sum + (one.direction === 'debit' ? -one.sum_minor : one.sum_minor), 0);
-
 /**
  * What was booked on an account from the day `from` to the day `to`. The opening balance comes from the bank's last closing balance
  * before, else from the opening balance of the first statement, else from the closing balance. Throws `DatabaseError`.
@@ -54,15 +52,15 @@ export async function periodOf(database: Reader, money: Money, from: string, to:
   const later = named.length === 0 ? await closingBeside(database, money, 'after', to) : undefined;
   const last = named.at(-1);
   const bank = last
-    ? last.closing_minor + (await bookedBetween(database, money, last.last_day, to))
-    : later && later.closing_minor - (await bookedBetween(database, money, to, later.last_day));
+    ? sumMinor([last.closing_minor, await bookedBetween(database, money, last.last_day, to)])
+    : later && sumMinor([later.closing_minor, -(await bookedBetween(database, money, to, later.last_day))]);
   const known = await openingOf(database, money, from);
-  const opening = known ?? (bank === undefined ? undefined : bank - signedSum(sums));
+  const opening = known ?? (bank === undefined ? undefined : sumMinor([bank, -signedSum(sums)]));
   const days = [...new Set([...sums.map(({ day }) => day), ...named.map(({ last_day }) => last_day)])].sort();
   let balance = opening;
   const booked = days.map((day): BookedDay => {
     const ofDay = sums.filter((one) => one.day === day);
-    if (balance !== undefined) balance += signedSum(ofDay);
+    if (balance !== undefined) balance = sumMinor([balance, signedSum(ofDay)]);
     const bankOfDay = named.findLast(({ last_day }) => last_day === day)?.closing_minor;
     return { day, sums: ofDay, balance, bank: bankOfDay };
   });
@@ -72,13 +70,16 @@ export async function periodOf(database: Reader, money: Money, from: string, to:
 async function openingOf(database: Reader, money: Money, from: string): Promise<number | undefined> {
   const before = await closingBeside(database, money, 'before', from);
   if (before)
-    return before.closing_minor + (await bookedBetween(database, money, before.last_day, dayBefore(from)));
+    return sumMinor([
+      before.closing_minor,
+      await bookedBetween(database, money, before.last_day, dayBefore(from)),
+    ]);
   const first = await firstOpening(database, money);
   if (!first) return undefined;
   const [day, eve] = [dayBefore(first.day), dayBefore(from)];
   return day < eve
-    ? first.opening_minor + (await bookedBetween(database, money, day, eve))
-    : first.opening_minor - (await bookedBetween(database, money, eve, day));
+    ? sumMinor([first.opening_minor, await bookedBetween(database, money, day, eve)])
+    : sumMinor([first.opening_minor, -(await bookedBetween(database, money, eve, day))]);
 }
 
 /** Whether the lines make the bank's closing balance, in one sentence, and where they first do not. */
@@ -95,8 +96,9 @@ export function balanceSentence(
     return say`The opening balance and the booked lines make the closing balance of the bank.`;
   const lines = days.flatMap(({ sums }) => sums).reduce((all, { count }) => all + count, 0);
   const signed = (minor: number) => (minor < 0 ? `−${money(-minor, currency)}` : money(minor, currency));
-  const gap = signed(bank - closing);
-  if (hasThousandths(currency) && Math.abs(bank - closing) <= lines + 1)
+  const difference = sumMinor([bank, -closing]);
+  const gap = signed(difference);
+  if (hasThousandths(currency) && Math.abs(difference) <= lines + 1)
     return say`The opening balance and the booked lines make the closing balance of the bank, but for thousandths that are not kept: ${gap}.`;
   const first = days.find((one) => one.bank !== undefined && one.bank !== one.balance);
   return [

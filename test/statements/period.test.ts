@@ -3,8 +3,10 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { readStatements } from '#bank-statements';
 import { ENGLISH } from '../../src/lib/phrases.ts';
+import { sumMinor } from '../../src/payments/payment.ts';
 import { plainMoney } from '../../src/review/facts.ts';
 import { checkFile, importFile } from '../../src/statements/import-file.ts';
+import { lineSums } from '../../src/statements/line-queries.ts';
 import { readPasted } from '../../src/statements/pasted.ts';
 import { balanceSentence, type Period, periodOf } from '../../src/statements/period.ts';
 import { camt, type Entry } from '../support/camt.ts';
@@ -18,6 +20,14 @@ const ACCOUNTS = [
   'DE89370400440532013000',
   'NL86INGB0002445588',
   'AT611904300234573201',
+  'GB82WEST12345698765432',
+];
+/** Amounts of KWD, those out with a minus, and what they come to in minor units: of which day, in which lines. */
+const THOUSANDTHS: readonly [amounts: string[], credits: number, whole: number][] = [
+  [['1.234', '1.235'], 246.9, 246.9],
+  [['0.009', '0.009', '0.009'], 2.7, 2.7],
+  [['1.230'], 123, 123],
+  [['2.005', '-0.009'], 200.5, 199.6],
 ];
 const METHODS = [{ accounts: ACCOUNTS.map((iban) => ({ currency: 'EUR', holder: 'Shop', iban, rows: [] })) }];
 
@@ -103,6 +113,34 @@ for (const engine of ENGINES) {
         balanceSentence(ENGLISH, plainMoney, period),
         /make EUR 115\.00, the bank says EUR 140\.50: EUR 25\.50 is not among the lines\. They differ from 4 Nov 2026 on\./,
       );
+    });
+
+    test('sums hold the thousandths of their lines, however they are added', async () => {
+      const account = ACCOUNTS[4]!;
+      const money = { account, currency: 'KWD' };
+      let all = 0;
+      for (const [place, [amounts, credits, whole]] of THOUSANDTHS.entries()) {
+        const day = `2026-11-0${place + 2}`;
+        const entries = amounts.map((amount, i) => ({
+          ...{ amount: amount.replace('-', ''), currency: 'KWD', day, bank: `T${place}${i}` },
+          direction: amount.startsWith('-') ? ('DBIT' as const) : ('CRDT' as const),
+        }));
+        const balances = place === 0 ? (['0.000', '2.469'] as [string, string]) : undefined;
+        await bring(
+          camt(entries, { account, currency: 'KWD', day, ...(balances && { balances }) }),
+          `${day}.xml`,
+        );
+        const { days } = await periodOf(harness.service.database, money, day, day);
+        assert.equal(days[0]!.sums.find(({ direction }) => direction === 'credit')!.sum_minor, credits, day);
+        all = sumMinor([all, whole]);
+      }
+      const period = await periodOf(harness.service.database, money, '2026-11-01', '2026-11-30');
+      assert.deepEqual([period.opening, period.closing], [0, all]);
+      const later = await periodOf(harness.service.database, money, '2026-11-05', '2026-11-30');
+      assert.equal(later.closing, sumMinor([246, 2.7, 123, 199.6]), 'from the bank’s balance on');
+      const sums = await lineSums(harness.service.database);
+      const credit = sums.find((one) => one.account === account && one.direction === 'credit');
+      assert.equal(credit!.sum_minor, sumMinor(THOUSANDTHS.map(([, credits]) => credits)));
     });
 
     test('interim reports and pasted lists name no balance and add nothing to one', async () => {

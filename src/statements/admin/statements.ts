@@ -20,6 +20,7 @@ import {
   type KeptLine,
   type KeptStatement,
   LINE_STATES,
+  signedText,
 } from '../kept.ts';
 import { findLine, listLines, listStatements } from '../line-queries.ts';
 import { MATCH_LEVELS, type Proposal } from '../matching/judge-line.ts';
@@ -92,8 +93,7 @@ const lineSchema = z
   .meta({ id: 'StatementLine' });
 const lineListSchema = listSchema(lineSchema);
 
-const signed = (minor: number | null) =>
-  minor === null ? null : `${minor < 0 ? '-' : ''}${formatAmount(Math.abs(minor))}`;
+const signed = (minor: number | null) => (minor === null ? null : signedText(minor));
 
 function presentStatement(statement: KeptStatement): z.infer<typeof statementSchema> {
   const { id, account, currency, format, file, number, first_day, last_day, lines } = statement;

@@ -1,17 +1,17 @@
 // Lines of bank statements as rows with what became of each, read a page at a time; and the report of an account for the books.
 import { Readable } from 'node:stream';
-import { signedAmount } from '#bank-statements';
 import { namesOf } from '../../administrators/queries.ts';
 import { formatAmount } from '../../lib/money.ts';
 import { dateIn, formatTimestampIn } from '../../lib/time.ts';
-import type { Payment } from '../../payments/payment.ts';
+import { type Payment, sumMinor } from '../../payments/payment.ts';
 import { findPayments } from '../../payments/queries.ts';
 import { decisionOf, reviewersOf } from '../../review/review.ts';
 import type { Reader } from '../../store/database.ts';
 import { type ExportFormat, rowWriter, type Separator } from '../../web/row-writer.ts';
-import { exactMinor, type KeptLine, type KeptStatement, saidOn } from '../kept.ts';
+import { signedSum } from '../balance-queries.ts';
+import { exactMinor, type KeptLine, type KeptStatement, saidOn, signedText } from '../kept.ts';
 import { findStatement, type LineFilter, type LinePlace, listLines } from '../line-queries.ts';
-import { type Period, signedSum } from '../period.ts';
+import type { Period } from '../period.ts';
 
 const PAGE = 500;
 
@@ -157,7 +157,7 @@ export async function* reportLines(
       if (['split', 'replaced', 'undone'].includes(line.state)) return [];
       const counts = line.booked === 1 && statement?.format !== 'pasted';
       if (!counts || balance === undefined) return { ...one, balance: undefined };
-      balance += signedSum([{ direction: line.direction, sum_minor: line.amount_minor }]);
+      balance = sumMinor([balance, signedSum([{ direction: line.direction, sum_minor: exactMinor(line) }])]);
       return { ...one, balance };
     });
 }
@@ -178,7 +178,7 @@ async function* exportReport(
   ]);
 }
 
-const amountOrNull = (minor: number | undefined) => (minor === undefined ? null : signedAmount(minor));
+const amountOrNull = (minor: number | undefined) => (minor === undefined ? null : signedText(minor));
 const EMPTY = Object.fromEntries(REPORT_COLUMNS.map((name) => [name, null])) as ReportRow;
 
 function balanceRow(

@@ -17,7 +17,7 @@ import {
   type Separator,
   separatorOf,
 } from '../../web/row-writer.ts';
-import type { Money } from '../balance-queries.ts';
+import { type Money, signedSum } from '../balance-queries.ts';
 import { lineSums } from '../line-queries.ts';
 import { linesStream, type ReportLine, reportLines, reportStream } from '../matching/lines-export.ts';
 import { type BookedDay, balanceSentence, type Period, periodOf } from '../period.ts';
@@ -145,7 +145,7 @@ function sumsIn(days: readonly BookedDay[], [, direction, state]: (typeof STATES
     .filter((one) => one.direction === direction && (state === undefined || one.state === state));
   return {
     count: sums.reduce((all, { count }) => all + count, 0),
-    minor: sums.reduce((all, { sum_minor }) => all + sum_minor, 0) * (direction === 'debit' ? -1 : 1),
+    minor: signedSum(sums),
   };
 }
 

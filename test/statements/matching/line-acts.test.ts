@@ -273,7 +273,8 @@ for (const engine of ENGINES) {
         test(`what was approved ${how} comes in parts, ${name}: each is linked`, async () => {
           const paid = await pay(80);
           const text = creditorReference(paid);
-          const come = (minor: number) => bring({ amount: (minor / 100).toFixed(2), text, day: today(service) });
+          const come = (minor: number) =>
+            bring({ amount: (minor / 100).toFixed(2), text, day: today(service) });
           if (how === 'by hand') {
             await submit(service, paid.id);
             const approval = { note: null, bank_reference: null, version: null };
@@ -313,7 +314,12 @@ for (const engine of ENGINES) {
       const text = creditorReference(paid);
       const line = await bring({ amount: '100.00', text, day: today(service) });
       await commit((one) => approveLine(one, ANA, pairOf(line, paid), {}));
-      const debit = await bring({ amount: '30.00', direction: 'DBIT', text: `Refund ${text}`, day: today(service) });
+      const debit = await bring({
+        amount: '30.00',
+        direction: 'DBIT',
+        text: `Refund ${text}`,
+        day: today(service),
+      });
       const proposed = await openLines(service.service.database, { ...MATCHING, now: service.clock.now() });
       const [proposal] = proposed.find((one) => one.line.id === debit)!.proposals;
       assert.deepEqual([proposal!.case, proposal!.button], ['went_out', 'back']);
@@ -344,7 +350,13 @@ for (const engine of ENGINES) {
       const paid = await pay(20.39);
       const text = creditorReference(paid);
       const line = await bring({ amount: '20.39', text, day: today(service), name: 'Boris Beispiel' });
-      const debit = await bring({ amount: '20.39', text, day: today(service), direction: 'DBIT', reversal: true });
+      const debit = await bring({
+        amount: '20.39',
+        text,
+        day: today(service),
+        direction: 'DBIT',
+        reversal: true,
+      });
       await commit((one) => ignoreLine(one, ANA, debit, 'The bank took it back'));
       service.service.database.refresh();
       const open = await openLines(service.service.database, { ...MATCHING, now: service.clock.now() });
@@ -604,7 +616,11 @@ for (const engine of ENGINES) {
       const lines: string[] = [];
       for (const one of paid)
         lines.push(
-          await bring({ amount: `${one.amount_minor / 100}.00`, text: creditorReference(one), day: today(service) }),
+          await bring({
+            amount: `${one.amount_minor / 100}.00`,
+            text: creditorReference(one),
+            day: today(service),
+          }),
         );
       const { database, journal } = service.service;
       const now = service.clock.now();

@@ -300,7 +300,7 @@ test('amounts of three decimals are read and written whole, and never exact if t
   const report = `/statements/report?account=${ACCOUNT}+KWD&from=${today(service)}&to=${today(service)}`;
   assert.match(
     (await books.get(report)).body,
-    /but for thousandths that are not kept: −KWD 0\.01\..*Opening balanceKWD 0\.00.*Closing balanceKWD 2\.46/,
+    /but for thousandths that are not kept: −KWD 0\.005\..*Opening balanceKWD 0\.00.*Closing balanceKWD 2\.455/,
   );
   const sta = `:20:S\n:25:${ACCOUNT}\n:28C:7\n:60F:C270101KWD0,000\n:61:2701010101C1,235NTRFNONREF//K9\n:86:Danke\n:62F:C270101KWD1,235\n`;
   assert.equal((await books.file(Buffer.from(sta))).status, 201);

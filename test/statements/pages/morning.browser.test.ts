@@ -32,7 +32,14 @@ async function paid(more: Partial<Entry> = {}, currency = 'EUR'): Promise<Entry>
   const { id } = await harness.create(order);
   harness.service.database.refresh();
   const text = creditorReference((await findPayment(harness.service.database, id))!);
-  return { amount: amount.toFixed(2), bank: `M${made++}`, text, name: 'Zoë Berg', day: today(harness), ...more };
+  return {
+    amount: amount.toFixed(2),
+    bank: `M${made++}`,
+    text,
+    name: 'Zoë Berg',
+    day: today(harness),
+    ...more,
+  };
 }
 
 const other = (more: Partial<Entry>): Entry => ({

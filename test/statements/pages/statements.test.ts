@@ -228,7 +228,13 @@ test('several open lines are ignored with one reason, or are together the money 
     day: today(harness),
   }));
   const rest = { ...halves.entry, amount: '31.00', bank: 'HALF2' };
-  const waits = { amount: '5.00', bank: 'WAITS', text: 'Not booked', status: 'PDNG' as const, day: today(harness) };
+  const waits = {
+    amount: '5.00',
+    bank: 'WAITS',
+    text: 'Not booked',
+    status: 'PDNG' as const,
+    day: today(harness),
+  };
   await upload(ana, { 'several.xml': camt([...rents, halves.entry, rest, waits], { number: '61' }) });
   const send = async (banks: string[], fields: Record<string, string>) => {
     const { action, values } = formOf(await look(ana, '/statements'), 'Ignore the ticked lines');
