@@ -3,6 +3,7 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Clock, monotonicMs } from '../lib/time.ts';
+import { tried } from '../lib/tried.ts';
 import type { Database } from '../store/database.ts';
 import { readCheckpointsPatiently } from './checkpoint.ts';
 import { HistoryBroken, type RowCheck } from './rows.ts';
@@ -149,19 +150,12 @@ export interface LastVerification {
 /** Keeps what a verification came to. An account that may not write there keeps nothing. */
 export function keepVerification(storage: string, { at, intact, acknowledged }: LastVerification): void {
   const file = join(storage, FILE);
-  try {
+  tried(() => {
     writeFileSync(`${file}.new`, JSON.stringify({ at, intact, acknowledged }), { mode: 0o600 });
     renameSync(`${file}.new`, file);
-  } catch {
-    // The verification itself is what counts.
-  }
+  });
 }
 
 /** The newest; undefined where the history was never verified from this storage directory. */
-export function lastVerification(storage: string): LastVerification | undefined {
-  try {
-    return JSON.parse(readFileSync(join(storage, FILE), 'utf8')) as LastVerification;
-  } catch {
-    return undefined;
-  }
-}
+export const lastVerification = (storage: string): LastVerification | undefined =>
+  tried(() => JSON.parse(readFileSync(join(storage, FILE), 'utf8')));

@@ -14,6 +14,7 @@ import { basename, dirname, join } from 'node:path';
 import { placeDurably, syncNow, useFile } from '../lib/durable-files.ts';
 import type { Logger } from '../lib/log.ts';
 import { type Clock, formatTimestamp, MINUTE_MS } from '../lib/time.ts';
+import { tried } from '../lib/tried.ts';
 import type { Database } from '../store/database.ts';
 import type { Seal } from './audit-entry.ts';
 import {
@@ -93,15 +94,6 @@ const unfit = (file: string, how: string, cause?: unknown) =>
     cause,
   });
 
-/** The name of the public key in a PEM text; undefined if there is none. */
-function nameOf(pem: string): string | undefined {
-  try {
-    return readPublicKey(pem).name;
-  } catch {
-    return undefined;
-  }
-}
-
 /** The directory's private key, made the first time, with its public key beside it. Throws `CheckpointKeyLost`. */
 function loadPrivateKey(directory: string): KeyObject {
   const privateFile = join(directory, PRIVATE_KEY_FILE);
@@ -130,7 +122,8 @@ function fittingKey(directory: string): KeyObject {
     throw unfit(privateFile, 'is not a private key', error);
   }
   if (privateKey.asymmetricKeyType !== 'ed25519') throw unfit(privateFile, 'is no Ed25519 key');
-  const isOther = () => nameOf(readFileSync(publicKeyFile, 'utf8')) !== checkpointKey(privateKey).name;
+  const pem = () => readFileSync(publicKeyFile, 'utf8');
+  const isOther = () => tried(() => readPublicKey(pem()).name) !== checkpointKey(privateKey).name;
   if (hasContent(publicKeyFile) && isOther())
     throw unfit(privateFile, `does not fit ${basename(publicKeyFile)}`);
   return privateKey;

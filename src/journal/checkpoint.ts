@@ -4,6 +4,8 @@ import { closeSync, createReadStream, existsSync, openSync, readFileSync, readSy
 import { type FileHandle, open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
+import { jsonOr } from '../lib/text.ts';
+import { tried } from '../lib/tried.ts';
 
 const FILE = 'checkpoints.jsonl';
 const PUBLIC_KEY_FILE = 'checkpoint-key.pub.pem';
@@ -29,13 +31,8 @@ export function checkpointFiles(directory: string): { file: string; publicKeyFil
 }
 
 /** The name of a directory's private key; undefined if there is none, or none that can be read. */
-export function privateKeyName(directory: string): string | undefined {
-  try {
-    return checkpointKey(createPrivateKey(readFileSync(join(directory, PRIVATE_KEY_FILE)))).name;
-  } catch {
-    return undefined;
-  }
-}
+export const privateKeyName = (directory: string): string | undefined =>
+  tried(() => checkpointKey(createPrivateKey(readFileSync(join(directory, PRIVATE_KEY_FILE)))).name);
 
 /** A checkpoint file as far as it was taken: each line with its signature checked, up to the first that is not right. */
 class Reading implements CheckpointReading {
@@ -165,12 +162,8 @@ export const OTHER_KEY = 'it is signed with another key';
 
 /** The checkpoint that a line claims to be, its signature not checked, or what is wrong with it. */
 function claimedCheckpoint(line: string, { name }: CheckpointKey): Checkpoint | string {
-  let claimed: unknown;
-  try {
-    claimed = JSON.parse(line);
-  } catch {
-    return 'the line cannot be read';
-  }
+  const claimed: unknown = jsonOr(line);
+  if (claimed === undefined) return 'the line cannot be read';
   const { seal, last_entry, hash, signed_at, key, signature } = (claimed ?? {}) as Checkpoint;
   // Strictly: "7" would read like 7 in what was signed, and vouch for no seal.
   const isOne =
@@ -267,20 +260,13 @@ export class CheckpointLookup {
     try {
       const { size: bytes } = await handle.stat();
       if (bytes === 0) return undefined;
-      const key = await readKey(publicKeyFile);
+      // Without a public key nothing can be checked, and so nothing is shown. A start makes it again.
+      const pem = await readFile(publicKeyFile, 'utf8').catch(() => '');
+      const key = tried(() => readPublicKey(pem));
       return key && (await find({ handle, bytes, key }));
     } finally {
       await handle.close();
     }
-  }
-}
-
-/** Without a public key nothing can be checked, and so nothing is shown. A start makes it again. */
-async function readKey(publicKeyFile: string): Promise<CheckpointKey | undefined> {
-  try {
-    return readPublicKey(await readFile(publicKeyFile, 'utf8'));
-  } catch {
-    return undefined;
   }
 }
 

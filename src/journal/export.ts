@@ -3,6 +3,7 @@
 import { createReadStream, readFileSync, statSync } from 'node:fs';
 import { jsonOr } from '../lib/text.ts';
 import { formatTimestamp } from '../lib/time.ts';
+import { tried } from '../lib/tried.ts';
 import type { Reader } from '../store/database.ts';
 import { canonicalEntry, NO_SEAL, type Seal } from './audit-entry.ts';
 import { checkpointFiles, readPublicKey } from './checkpoint.ts';
@@ -28,13 +29,8 @@ export function markCheckpoints(directory: string): CheckpointFile {
 }
 
 function publicKeyIn(file: string): string | null {
-  try {
-    return readPublicKey(readFileSync(file, 'utf8'))
-      .publicKey.export({ type: 'spki', format: 'pem' })
-      .toString();
-  } catch {
-    return null;
-  }
+  const key = tried(() => readPublicKey(readFileSync(file, 'utf8')));
+  return key?.publicKey.export({ type: 'spki', format: 'pem' }).toString() ?? null;
 }
 
 interface Exported {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { placeDurably, writeDurably } from '../lib/durable-files.ts';
 import { type Logger, Outage } from '../lib/log.ts';
 import { type Clock, formatTimestamp, SECOND_MS } from '../lib/time.ts';
+import { tried } from '../lib/tried.ts';
 import type { Reader } from '../store/database.ts';
 import type { HostGuard } from '../store/postgres-hosts.ts';
 import type { Seal } from './audit-entry.ts';
@@ -21,13 +22,10 @@ interface KnownSeal extends Pick<Seal, 'number' | 'last_entry' | 'hash'> {
 
 /** The newest that was kept in a storage directory; undefined if there is none, or the file is no such thing. */
 export function knownSeal(storage: string): KnownSeal | undefined {
-  try {
-    const { number, last_entry, hash, at } = JSON.parse(readFileSync(join(storage, KNOWN_SEAL_FILE), 'utf8'));
-    const isOne = [number, last_entry, at].every(Number.isSafeInteger) && typeof hash === 'string';
-    return isOne ? { number, last_entry, hash, at } : undefined;
-  } catch {
-    return undefined;
-  }
+  const kept = tried(() => JSON.parse(readFileSync(join(storage, KNOWN_SEAL_FILE), 'utf8')));
+  const { number, last_entry, hash, at } = kept ?? {};
+  const isOne = [number, last_entry, at].every(Number.isSafeInteger) && typeof hash === 'string';
+  return isOne ? { number, last_entry, hash, at } : undefined;
 }
 
 /**

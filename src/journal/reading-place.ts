@@ -1,5 +1,6 @@
 // A worker's place in the history: the last entry that it passed, and the lease by which one node at a time works from there.
-import type { Transaction } from './transaction.ts';
+import { monotonicMs } from '../lib/time.ts';
+import type { Transaction, Work } from './transaction.ts';
 
 /** A table of places. Rows have at least `number`, `leased_by` and `leased_until`. */
 export interface PlaceTable {
@@ -19,42 +20,70 @@ export interface ReadingPlace {
   leased_until: number;
 }
 
-/**
- * Takes or renews the lease of a place for `node` until `until`, in milliseconds since 1970. Returns the row, or undefined if another
- * node has it. A lease that ends later than any node could have written is none: a clock was set back.
- */
-export async function leasePlace<R extends ReadingPlace>(
-  transaction: Transaction,
-  { name, key, columnList }: PlaceTable,
-  id: string,
-  node: string,
-  until: number,
-): Promise<R | undefined> {
-  const rows = await transaction.query<R>(
-    `update ${name} set leased_by = ?, leased_until = ?
-     where ${key} = ? and (leased_by is null or leased_by = ? or leased_until <= ? or leased_until > ?) returning ${columnList}`,
-    node,
-    until,
-    id,
-    node,
-    transaction.now,
-    until + (until - transaction.now),
-  );
-  return rows[0];
+interface LeaseParts {
+  table: PlaceTable;
+  /** What names the place in the key column. */
+  id: string;
+  /** Names the holder. Another one at each start. */
+  node: string;
+  leaseMs: number;
+  /** Runs a work in a commit. Rejects as the journal does. */
+  commit<T>(work: Work<T>): Promise<T>;
 }
 
-/**
- * Whether a node other than `node` works from a place at `now`. A lease that ends later than any node could have written, each for
- * `leaseMs`, is none: a clock was set back.
- */
-export function isLeasedByOther(
-  { leased_by, leased_until }: ReadingPlace,
-  node: string,
-  now: number,
-  leaseMs: number,
-): boolean {
-  const leftMs = leased_until - now;
-  return leased_by !== null && leased_by !== node && leftMs > 0 && leftMs <= 2 * leaseMs;
+/** The lease of a place, as one node knows it. A lease that ends later than any node could have written is none: a clock was set back. */
+export class Lease<R extends ReadingPlace> {
+  readonly #parts: LeaseParts;
+  /** By the monotonic clock. */
+  #ends = Number.NEGATIVE_INFINITY;
+
+  constructor(parts: LeaseParts) {
+    this.#parts = parts;
+  }
+
+  /** How long this node has it still, in milliseconds; not above zero if it has not. */
+  get leftMs(): number {
+    return this.#ends - monotonicMs();
+  }
+
+  /** Takes or renews it. Returns the place, or undefined if another node has it. Throws as the journal does. */
+  async take(): Promise<R | undefined> {
+    const { table, id, node, leaseMs, commit } = this.#parts;
+    const ends = monotonicMs() + leaseMs;
+    const [place] = await commit((transaction) => {
+      const { now } = transaction;
+      return transaction.query<R>(
+        `update ${table.name} set leased_by = ?, leased_until = ? where ${table.key} = ?
+         and (leased_by is null or leased_by = ? or leased_until <= ? or leased_until > ?) returning ${table.columnList}`,
+        ...[node, now + leaseMs, id, node, now, now + 2 * leaseMs],
+      );
+    });
+    this.#ends = place ? ends : Number.NEGATIVE_INFINITY;
+    return place;
+  }
+
+  /** Whether another node works from the place at `now`, in milliseconds since 1970. */
+  isOthers({ leased_by, leased_until }: ReadingPlace, now: number): boolean {
+    const { node, leaseMs } = this.#parts;
+    const leftMs = leased_until - now;
+    return leased_by !== null && leased_by !== node && leftMs > 0 && leftMs <= 2 * leaseMs;
+  }
+
+  /** Moves the place from one entry to a later one. Returns false if it has moved or has another holder. */
+  async advance(transaction: Transaction, { from, to }: { from: number; to: number }): Promise<boolean> {
+    const { table, id, node } = this.#parts;
+    const sql = `update ${table.name} set number = ? where ${table.key} = ? and number = ? and leased_by = ? returning number`;
+    return (await transaction.query(sql, to, id, from, node)).length > 0;
+  }
+
+  /** Gives it back, so that any node may take it at once. Throws as the journal does. */
+  async release(): Promise<void> {
+    if (this.#ends === Number.NEGATIVE_INFINITY) return;
+    this.#ends = Number.NEGATIVE_INFINITY;
+    const { table, id, node, commit } = this.#parts;
+    const sql = `update ${table.name} set leased_by = null, leased_until = 0 where ${table.key} = ? and leased_by = ?`;
+    await commit((transaction) => transaction.measure(sql, id, node));
+  }
 }
 
 /** Ends every lease of a table. */
@@ -62,27 +91,4 @@ export function endLeases(transaction: Transaction, { name }: PlaceTable): Promi
   return transaction.measure(
     `update ${name} set leased_by = null, leased_until = 0 where leased_by is not null`,
   );
-}
-
-/** Gives the lease of `node` back. */
-export function releasePlace(
-  transaction: Transaction,
-  { name, key }: PlaceTable,
-  id: string,
-  node: string,
-): Promise<void> {
-  const sql = `update ${name} set leased_by = null, leased_until = 0 where ${key} = ? and leased_by = ?`;
-  return transaction.measure(sql, id, node);
-}
-
-/** Moves a place that `node` has leased from one entry to a later one. Returns false if it has moved or has another holder. */
-export async function advancePlace(
-  transaction: Transaction,
-  { name, key }: PlaceTable,
-  id: string,
-  node: string,
-  { from, to }: { from: number; to: number },
-): Promise<boolean> {
-  const sql = `update ${name} set number = ? where ${key} = ? and number = ? and leased_by = ? returning number`;
-  return (await transaction.query(sql, to, id, from, node)).length > 0;
 }

@@ -1,6 +1,6 @@
 // Writes files and folders that are on the disk before they are used, and compares files.
 import { createHash } from 'node:crypto';
-import { closeSync, fsyncSync, openSync, renameSync, writeFileSync } from 'node:fs';
+import { closeSync, createReadStream, fsyncSync, openSync, renameSync, writeFileSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
@@ -32,10 +32,7 @@ export async function copyDurably(
 ): Promise<FileDigest> {
   return withFile(to, 'wx', async (copy) => {
     const copied = await digest(from, async (piece) => {
-      for (let done = 0; done < piece.length; ) {
-        const { bytesWritten } = await copy.write(piece, done);
-        done += bytesWritten;
-      }
+      await copy.writeFile(piece);
       onBytes(piece.length);
     });
     await copy.sync();
@@ -83,18 +80,14 @@ export function useFile<T>(file: string, flags: string, use: (descriptor: number
 }
 
 async function digest(file: string, take: (piece: Buffer) => Promise<void>): Promise<FileDigest> {
-  return withFile(file, 'r', async (handle) => {
-    const hash = createHash('sha256');
-    const piece = Buffer.alloc(PIECE_BYTES);
-    for (let bytes = 0; ; ) {
-      const { bytesRead } = await handle.read(piece, 0, PIECE_BYTES);
-      if (bytesRead === 0) return { bytes, sha256: hash.digest('hex') };
-      const read = piece.subarray(0, bytesRead);
-      hash.update(read);
-      await take(read);
-      bytes += bytesRead;
-    }
-  });
+  const hash = createHash('sha256');
+  let bytes = 0;
+  for await (const piece of createReadStream(file, { highWaterMark: PIECE_BYTES })) {
+    hash.update(piece);
+    await take(piece);
+    bytes += piece.length;
+  }
+  return { bytes, sha256: hash.digest('hex') };
 }
 
 async function withFile<T>(file: string, flags: string, use: (handle: FileHandle) => Promise<T>): Promise<T> {

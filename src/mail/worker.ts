@@ -2,14 +2,7 @@
 
 import type { Journal } from '../journal/journal.ts';
 import { newestEntry } from '../journal/queries.ts';
-import {
-  advancePlace,
-  endLeases,
-  isLeasedByOther,
-  leasePlace,
-  type ReadingPlace,
-  releasePlace,
-} from '../journal/reading-place.ts';
+import { endLeases, Lease, type ReadingPlace } from '../journal/reading-place.ts';
 import { HistoryBroken } from '../journal/rows.ts';
 import { randomId } from '../lib/ids.ts';
 import { type Logger, Outage } from '../lib/log.ts';
@@ -65,10 +58,9 @@ interface MailParts {
 
 export class MailWorker {
   readonly #parts: MailParts;
-  readonly #node = randomId('node_');
   readonly #rounds: Rounds;
   readonly #limit: ReturnType<typeof letterLimit>;
-  #leaseEnds = Number.NEGATIVE_INFINITY;
+  readonly #lease: Lease<ReadingPlace>;
   #hasBegun = false;
   #hasEnded = false;
   #seen = Number.NEGATIVE_INFINITY;
@@ -83,6 +75,8 @@ export class MailWorker {
   constructor(parts: MailParts) {
     this.#parts = parts;
     this.#limit = letterLimit(parts.clock);
+    const lease = { table: PLACES, id: PLACE, node: randomId('node_'), leaseMs: LEASE_MS };
+    this.#lease = new Lease({ ...lease, commit: this.#commit });
     const outage = new Outage({
       log: parts.log,
       fails: 'letters cannot be sent for now; it is tried again',
@@ -104,10 +98,7 @@ export class MailWorker {
   async stop(): Promise<void> {
     this.#hasEnded = true;
     await this.#rounds.stop();
-    if (this.#leaseLeftMs > 0)
-      await this.#commit((transaction) => releasePlace(transaction, PLACES, PLACE, this.#node)).catch(
-        () => {},
-      );
+    await this.#lease.release().catch(() => {});
   }
 
   async #round(): Promise<void> {
@@ -166,7 +157,7 @@ export class MailWorker {
       const place = await findPlace(database);
       if (!place || place.number >= newest) break;
       // It is looked at again, since a lease may end while nothing is committed.
-      if (this.#isOthers(place)) return found;
+      if (this.#lease.isOthers(place, clock.now())) return found;
       const after = Math.max(place.number, this.#passed);
       const reach = { after, until: newest, now: clock.now() };
       const news = await readNews(database, directory, reach);
@@ -186,7 +177,7 @@ export class MailWorker {
 
   #write(from: number, { letters, erased, end }: News): Promise<boolean> {
     return this.#commit(async (transaction) => {
-      if (!(await advancePlace(transaction, PLACES, PLACE, this.#node, { from, to: end }))) return false;
+      if (!(await this.#lease.advance(transaction, { from, to: end }))) return false;
       await addLetters(transaction, letters);
       if (erased.length > 0) await removeLettersAbout(transaction, erased);
       return true;
@@ -197,7 +188,7 @@ export class MailWorker {
   async #writeTimed(): Promise<boolean> {
     const { database, clock, timed } = this.#parts;
     const place = await findPlace(database);
-    if (!place || this.#isOthers(place)) return false;
+    if (!place || this.#lease.isOthers(place, clock.now())) return false;
     const { letters, written } = await timed.letters(clock.now());
     if (letters.length > 0) {
       if (!(await this.#hold())) return false;
@@ -246,7 +237,7 @@ export class MailWorker {
   async #sendHeld(message: Message): Promise<AttemptAnswer> {
     const lost = new AbortController();
     const looks = setInterval(() => {
-      if (this.#leaseLeftMs < GIVEN_UP_MS) lost.abort();
+      if (this.#lease.leftMs < GIVEN_UP_MS) lost.abort();
       else void this.#hold().catch(() => {});
     }, SECOND_MS);
     try {
@@ -293,23 +284,9 @@ export class MailWorker {
     return this.#commit((transaction) => noteLetter(transaction, letter));
   }
 
-  get #leaseLeftMs(): number {
-    return this.#leaseEnds - monotonicMs();
-  }
-
   /** Takes the lease, or renews it in its second half. Returns false if another node has it. */
   async #hold(): Promise<boolean> {
-    if (this.#leaseLeftMs > LEASE_MS / 2) return true;
-    const ends = monotonicMs() + LEASE_MS;
-    const place = await this.#commit((transaction) =>
-      leasePlace(transaction, PLACES, PLACE, this.#node, transaction.now + LEASE_MS),
-    );
-    this.#leaseEnds = place ? ends : Number.NEGATIVE_INFINITY;
-    return place !== undefined;
-  }
-
-  #isOthers(place: ReadingPlace): boolean {
-    return isLeasedByOther(place, this.#node, this.#parts.clock.now(), LEASE_MS);
+    return this.#lease.leftMs > LEASE_MS / 2 || (await this.#lease.take()) !== undefined;
   }
 
   #commit: Journal['commitAside'] = (work) =>

@@ -1,5 +1,6 @@
 // A PostgreSQL connection string: the hosts it names, and what it says that matters to others.
 import { isIPv6 } from 'node:net';
+import { tried } from '../lib/tried.ts';
 import { isLoopbackHost } from '../lib/web-address.ts';
 
 const DEFAULT_PORT = '5432';
@@ -136,10 +137,4 @@ function partsOf(url: string): Parts | undefined {
   };
 }
 
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}
+const decoded = (text: string): string => tried(() => decodeURIComponent(text), text);

@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, readlinkSync, readSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { copyDurably, useFile } from '../lib/durable-files.ts';
+import { tried } from '../lib/tried.ts';
 import { Connection, identityOf } from './sqlite-connection.ts';
 
 /** How a database and its write-ahead log begin (https://sqlite.org/fileformat2.html). */
@@ -114,38 +115,19 @@ function changeOf(path: string): string {
 }
 
 /** The path of a file with no link in it, also where the file itself is gone. */
-function realName(path: string): string {
-  try {
-    return join(realpathSync(dirname(path)), basename(path));
-  } catch {
-    return path;
-  }
-}
+const realName = (path: string): string =>
+  tried(() => join(realpathSync(dirname(path)), basename(path)), path);
 
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return []; // the process has ended, or is another account's
-  }
-}
+/** None of a process that has ended, or is another account's. */
+const namesIn = (folder: string): string[] => tried(() => readdirSync(folder), []);
 
-function targetOf(path: string): string | undefined {
-  try {
-    return readlinkSync(path);
-  } catch {
-    return undefined;
-  }
-}
+const targetOf = (path: string): string | undefined => tried(() => readlinkSync(path));
 
 /** The first 16 bytes of a file; undefined if it has fewer, is no file, or cannot be read. */
-function beginOf(path: string): Buffer | undefined {
-  try {
+const beginOf = (path: string): Buffer | undefined =>
+  tried(() => {
     if (!statSync(path).isFile()) return undefined;
     const begin = Buffer.alloc(DATABASE_MAGIC.length);
     const read = useFile(path, 'r', (descriptor) => readSync(descriptor, begin, 0, begin.length, 0));
     return read === begin.length ? begin : undefined;
-  } catch {
-    return undefined;
-  }
-}
+  });

@@ -1,5 +1,5 @@
 // Every error there is, in the one shape: the service's own, the framework's, and those of the HTTP parser below it.
-import type { ServerResponse } from 'node:http';
+import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
@@ -113,14 +113,6 @@ export function collectMethods(app: FastifyInstance): (url: string) => string | 
   };
 }
 
-const STATUS_TEXT: Record<number, string> = {
-  400: 'Bad Request',
-  404: 'Not Found',
-  408: 'Request Timeout',
-  414: 'URI Too Long',
-  431: 'Request Header Fields Too Large',
-};
-
 /** The answer that comes next on a socket, as Node keeps it. */
 type Busy = Socket & { _httpMessage?: ServerResponse | null };
 
@@ -142,7 +134,7 @@ function writeRawError(socket: Socket, error: OperationalError): void {
       connection: 'close',
     };
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-    socket.end(`HTTP/1.1 ${error.status} ${STATUS_TEXT[error.status]}\r\n${lines.join('')}\r\n${body}`);
+    socket.end(`HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\n${lines.join('')}\r\n${body}`);
   }
   socket.resume(); // closing with anything unread would reset the connection, and the answer might be lost
   const linger = setTimeout(() => socket.destroy(), LINGER_MS);

@@ -1,10 +1,10 @@
 // An endpoint's queue: one node at a time has its lease, turns new events into deliveries, and moves the queue on in the same commit.
 import { entriesAbout } from '../journal/queries.ts';
-import { advancePlace, isLeasedByOther, leasePlace, releasePlace } from '../journal/reading-place.ts';
+import { Lease } from '../journal/reading-place.ts';
 import type { SharedCommits } from '../journal/shared-commits.ts';
-import type { Transaction } from '../journal/transaction.ts';
+import type { Transaction, Work } from '../journal/transaction.ts';
 import { timeOrderedId } from '../lib/ids.ts';
-import { type Clock, DAY_MS, MINUTE_MS, monotonicMs, SECOND_MS } from '../lib/time.ts';
+import { type Clock, DAY_MS, MINUTE_MS, SECOND_MS } from '../lib/time.ts';
 import type { PaymentEvent } from '../payments/events/event.ts';
 import { listEvents, type Position, toldOfPayments } from '../payments/events/list.ts';
 import type { Database, Reader } from '../store/database.ts';
@@ -24,11 +24,9 @@ export class EndpointQueue {
   readonly #database: Database;
   readonly #commits: SharedCommits;
   readonly #endpoint: Endpoint;
-  readonly #node: string;
+  readonly #lease: Lease<Queue>;
   /** The number of the last entry that was queued or passed over. */
   #number: number | undefined;
-  /** When the lease ends, by the monotonic clock. */
-  #leaseEnds = Number.NEGATIVE_INFINITY;
   /** Attempts that failed in a row, as far as this node knows; 2 stands for more. */
   failures = 0;
   /** The URL that last answered with success, as far as this node knows; null if none did. */
@@ -38,22 +36,19 @@ export class EndpointQueue {
     this.#database = database;
     this.#commits = commits;
     this.#endpoint = endpoint;
-    this.#node = node;
+    const { id } = endpoint;
+    const commit = <T>(work: Work<T>) => commits.commit(work, id);
+    this.#lease = new Lease({ table: QUEUES, id, node, leaseMs: LEASE_MS, commit });
   }
 
   /** Whether an attempt may begin without a renewal of the lease. */
   get isHeld(): boolean {
-    return this.#leaseEnds - monotonicMs() > ATTEMPT_MS;
+    return this.#lease.leftMs > ATTEMPT_MS;
   }
 
   /** Takes or renews the lease. Returns false if another node has it. Throws as the journal does. */
   async lease(): Promise<boolean> {
-    const ends = monotonicMs() + LEASE_MS;
-    const queue = await this.#commits.commit((transaction) => {
-      const until = transaction.now + LEASE_MS;
-      return leasePlace<Queue>(transaction, QUEUES, this.#endpoint.id, this.#node, until);
-    }, this.#endpoint.id);
-    this.#leaseEnds = queue ? ends : Number.NEGATIVE_INFINITY;
+    const queue = await this.#lease.take();
     if (queue) {
       this.#number = queue.number;
       this.failures = queue.failing_since === null ? 0 : 2;
@@ -71,7 +66,7 @@ export class EndpointQueue {
   /** Whether another node has the lease at `now`, in milliseconds since 1970. */
   async isOthers(now: number): Promise<boolean> {
     const queue = await findQueue(this.#database, this.#endpoint.id);
-    return queue !== undefined && isLeasedByOther(queue, this.#node, now, LEASE_MS);
+    return queue !== undefined && this.#lease.isOthers(queue, now);
   }
 
   /**
@@ -87,8 +82,7 @@ export class EndpointQueue {
       const { now } = transaction;
       // On PostgreSQL, what was read may be gone after a failover.
       if (last && !(await isThere(transaction, last))) return false;
-      const step = { from: number, to: end.number };
-      if (!(await advancePlace(transaction, QUEUES, this.#endpoint.id, this.#node, step))) return false;
+      if (!(await this.#lease.advance(transaction, { from: number, to: end.number }))) return false;
       const isOthers = await sentByOthers(transaction, this.#endpoint, number, end.number);
       const taken = events.filter((one) => takes(this.#endpoint, one.event.type) && !isOthers(one));
       const rows = taken.map(
@@ -114,13 +108,9 @@ export class EndpointQueue {
     return moved || { queued: 0, hasMore: true };
   }
 
-  /** Gives the lease back, so that any node may take it at once. Throws as the journal does. */
-  async release(): Promise<void> {
-    if (this.#leaseEnds === Number.NEGATIVE_INFINITY) return;
-    this.#leaseEnds = Number.NEGATIVE_INFINITY;
-    await this.#commits.commit((transaction) => {
-      return releasePlace(transaction, QUEUES, this.#endpoint.id, this.#node);
-    }, this.#endpoint.id);
+  /** Gives the lease back. Throws as the journal does. */
+  release(): Promise<void> {
+    return this.#lease.release();
   }
 
   #read(number: number, limit: number) {

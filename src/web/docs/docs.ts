@@ -1,6 +1,5 @@
 // The developer's documentation at /docs: its pages, the same as Markdown, the search, and /llms.txt.
 import type { FastifyInstance } from 'fastify';
-import type { Html } from '../../lib/html.ts';
 import { sha256 } from '../../lib/secrets.ts';
 import type { Clock } from '../../lib/time.ts';
 import { pathOf } from '../../lib/web-address.ts';
@@ -27,58 +26,18 @@ const PLACEHOLDER = 'cfk_test_YOUR_KEY';
 const ASKED_MAXIMUM = 100;
 const TEXT = { 'content-type': 'text/markdown; charset=utf-8' };
 
-/** What makes and shows the pages: loaded when the first is asked for, so that a start does not wait for it. */
-const load = async () => ({ ...(await import('./book.ts')), ...(await import('./frame.ts')) });
+/** What makes and shows the pages, and the pages themselves, read again if the key is another. */
+type Book = typeof import('./book.ts') & typeof import('./frame.ts') & { pages: Page[] };
 
-class Docs {
-  readonly #settings: DocsSettings;
-  #read: { key: string; pages: Page[] } | undefined;
-  /** Pages as HTML by page and language of the examples. */
-  readonly #written = new Map<string, Html>();
-
-  constructor(settings: DocsSettings) {
-    this.#settings = settings;
-  }
-
-  /** The pages, read again if the key is another. */
-  async pages(): Promise<Page[]> {
-    const key = this.#settings.key() ?? PLACEHOLDER;
-    if (this.#read?.key !== key) {
-      const { readBook } = await load();
-      this.#written.clear();
-      this.#read = { key, pages: readBook({ ...this.#settings.installation, key }) };
-    }
-    return this.#read.pages;
-  }
-
-  async page(visit: DocsVisit, slug: Slug): Promise<WholeAnswer> {
-    const pages = await this.pages();
-    const { pageMarkup, linksOf } = await load();
-    const page = pages.find((one) => one.slug === slug)!;
-    const links = linksOf(visit, pathOf(this.#settings.installation.baseUrl));
-    const known = `${slug} ${visit.asked.code}`;
-    const content = this.#written.get(known) ?? page.markup(links);
-    this.#written.set(known, content);
-    return cached(visit, pageMarkup(visit, pages, page, content));
-  }
-
-  async front(visit: DocsVisit): Promise<WholeAnswer> {
-    const pages = await this.pages();
-    const { frontMarkup } = await load();
-    return cached(visit, frontMarkup(visit, pages, visit.asked.q?.slice(0, ASKED_MAXIMUM).trim() ?? ''));
-  }
-
-  /** What stands at an address that no page has. */
-  async missing(visit: DocsVisit): Promise<WholeAnswer> {
-    const pages = await this.pages();
-    const { missingMarkup } = await load();
-    return { status: 404, text: missingMarkup(visit, pages), noted: { code: 'not_found' } };
-  }
-
-  async text(visit: DocsVisit, slug: Slug): Promise<WholeAnswer> {
-    const page = (await this.pages()).find((one) => one.slug === slug)!;
-    return cached(visit, page.text, TEXT);
-  }
+/** Returns what loads the book when it is first asked for, so that a start does not wait for it. */
+function bookOf({ installation, key }: DocsSettings): () => Promise<Book> {
+  let read: { key: string; pages: Page[] } | undefined;
+  return async () => {
+    const made = { ...(await import('./book.ts')), ...(await import('./frame.ts')) };
+    const shown = key() ?? PLACEHOLDER;
+    if (read?.key !== shown) read = { key: shown, pages: made.readBook({ ...installation, key: shown }) };
+    return { ...made, pages: read.pages };
+  };
 }
 
 /** A page that a browser may keep and asks about each time: an upgrade shows at once, and costs little where there was none. */
@@ -107,25 +66,37 @@ function docsSite(baseUrl: string, timeZone: string): PageSite<DocsName> {
 
 /** Registers `/docs` and `/llms.txt` on `app`, whose prefix is the path of the base URL. */
 export async function docs(app: FastifyInstance, settings: DocsSettings): Promise<void> {
-  const book = new Docs(settings);
+  const book = bookOf(settings);
   const { baseUrl } = settings.installation;
   const address = `${baseUrl}/docs`;
   const site = docsSite(address, settings.timeZone);
+  const show = (name: string, make: (visit: DocsVisit, book: Book) => WholeAnswer) =>
+    pageAt(name, 'anyone', async (visit: DocsVisit) => make(visit, await book()));
+  const named = (pages: readonly Page[], slug: Slug) => pages.find((page) => page.slug === slug)!;
   const routes: SiteRoute<DocsName>[] = [
-    pageAt('/', 'anyone', (visit) => book.front(visit)),
+    show('/', (visit, { pages, frontMarkup }) =>
+      cached(visit, frontMarkup(visit, pages, visit.asked.q?.slice(0, ASKED_MAXIMUM).trim() ?? '')),
+    ),
     ...SLUGS.flatMap((slug) => [
-      pageAt(`/${slug}`, 'anyone', (visit: DocsVisit) => book.page(visit, slug)),
-      pageAt(`/${slug}.md`, 'anyone', (visit: DocsVisit) => book.text(visit, slug)),
+      show(`/${slug}`, (visit, { pages, pageMarkup, linksOf }) => {
+        const page = named(pages, slug);
+        const content = page.markup(linksOf(visit, pathOf(baseUrl)));
+        return cached(visit, pageMarkup(visit, pages, page, content));
+      }),
+      show(`/${slug}.md`, (visit, { pages }) => cached(visit, named(pages, slug).text, TEXT)),
     ]),
     // Its links to itself, as those of the theme, lead to the first page.
-    pageAt('/*', 'anyone', ({ request }) => book.missing(pageVisitOf(request, site, '/'))),
+    show('/*', ({ request }, { pages, missingMarkup }) => ({
+      ...{ status: 404, noted: { code: 'not_found' } },
+      text: missingMarkup(pageVisitOf(request, site, '/'), pages),
+    })),
   ];
   app.register(async (scope) => serveSite(scope, { ...settings, site, routes, loads: [docsStylesheet] }), {
     prefix: '/docs',
   });
   app.get('/llms.txt', async (_request, reply) => {
-    const { llmsText } = await load();
+    const { pages, llmsText } = await book();
     const headers = { ...API_HEADERS, ...TEXT, 'cache-control': 'public, max-age=3600' };
-    return reply.headers(headers).send(llmsText(await book.pages(), address, baseUrl));
+    return reply.headers(headers).send(llmsText(pages, address, baseUrl));
   });
 }
