@@ -263,15 +263,3 @@ export async function findRow(
 export async function countRows(database: Reader, table: string): Promise<number> {
   return (await database.query<{ count: number }>(`select count(*) as count from ${table}`))[0]!.count;
 }
-
-/** Rows of any table in the order of its text column `key`, those behind `after`. */
-export function rowsAfter<R>(
-  database: Reader,
-  table: string,
-  key: string,
-  columns: readonly string[],
-  after: string | undefined,
-  limit: number,
-): Promise<R[]> {
-  return database.query<R>(...behind(`select ${columns.join(', ')} from ${table}`, key, after, limit));
-}

@@ -1,8 +1,8 @@
 // Holds the rows of a table against the history: each as its last entry says it is, none missing, none extra.
 import type { Reader } from '../store/database.ts';
-import type { Table } from '../store/table.ts';
+import { pagesOf, type Table } from '../store/table.ts';
 import { type AuditEntry, rowDigest } from './audit-entry.ts';
-import { countRows, entriesBySubject, rowsAfter } from './queries.ts';
+import { countRows, entriesBySubject } from './queries.ts';
 import { ACKNOWLEDGED, type Acknowledgement, acknowledgementIn, type RowFault } from './row-fault.ts';
 
 /** Called while rows are checked. */
@@ -201,19 +201,7 @@ async function* tellings<R extends object>(
 }
 
 async function* walk<R extends object>(view: Reader, { table, key }: RowTable<R>): AsyncGenerator<R> {
-  let last: R | undefined;
-  do {
-    const rows: R[] = await rowsAfter<R>(
-      view,
-      table.name,
-      key,
-      table.columns,
-      last && String(last[key]),
-      PAGE,
-    );
-    yield* rows;
-    last = rows.length === PAGE ? rows.at(-1) : undefined;
-  } while (last);
+  for await (const rows of pagesOf<R>(view, { ...table, key: [key] }, PAGE)) yield* rows;
 }
 
 /** The file of checkpoints that contradicts the history: the server's own, or the copy that was given. */

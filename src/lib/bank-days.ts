@@ -95,43 +95,40 @@ function closingDay(rule: string, year: number, before: ReadonlySet<Day>): Tempo
   return date;
 }
 
-const closedDays = new LRUCache<string, ReadonlySet<Day>>({ max: 200 });
-
-function closedIn(calendar: Calendar, year: number): ReadonlySet<Day> {
-  const name = `${calendar} ${year}`;
-  let days = closedDays.get(name);
-  if (!days) {
+/** The closing days of a calendar and a year: `DE 2026`. */
+const closedDays = new LRUCache<string, ReadonlySet<Day>>({
+  max: 200,
+  memoMethod(name) {
+    const [calendar, year] = name.split(' ') as [Calendar, string];
     const found = new Set<Day>();
-    for (const rule of CLOSED[calendar]) found.add(closingDay(rule, year, found).toString());
-    closedDays.set(name, found);
-    days = found;
-  }
-  return days;
-}
+    for (const rule of CLOSED[calendar]) found.add(closingDay(rule, Number(year), found).toString());
+    return found;
+  },
+});
 
 /** Whether banks book transfers on a day. */
 export const isBankDay = (day: Day, calendar: Calendar): boolean =>
   isBankDate(Temporal.PlainDate.from(day), calendar);
 
 const isBankDate = (date: Temporal.PlainDate, calendar: Calendar) =>
-  calendar === 'none' || !(isWeekend(date) || closedIn(calendar, date.year).has(date.toString()));
+  calendar === 'none' ||
+  !(isWeekend(date) || closedDays.memo(`${calendar} ${date.year}`).has(date.toString()));
 
 /** Each create asks for the same few days: counting them anew took a twelfth of its time. */
-const counted = new LRUCache<string, Day>({ max: 1000 });
+const counted = new LRUCache<string, Day>({
+  max: 1000,
+  memoMethod(name) {
+    const [day, count, calendar] = name.split(' ') as [Day, string, Calendar];
+    return countBankDays(day, Number(count), calendar);
+  },
+});
 
 /**
  * The bank day that lies `count` bank days after a day, or before it where `count` is below zero. With 0 the day itself if it
  * is a bank day, else the next one.
  */
-export function addBankDays(day: Day, count: number, calendar: Calendar): Day {
-  const name = `${day} ${count} ${calendar}`;
-  let found = counted.get(name);
-  if (found === undefined) {
-    found = countBankDays(day, count, calendar);
-    counted.set(name, found);
-  }
-  return found;
-}
+export const addBankDays = (day: Day, count: number, calendar: Calendar): Day =>
+  counted.memo(`${day} ${count} ${calendar}`);
 
 function countBankDays(day: Day, count: number, calendar: Calendar): Day {
   const step = { days: count < 0 ? -1 : 1 };

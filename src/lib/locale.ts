@@ -18,8 +18,15 @@ const LETTERS_AND_SIGN = /\p{L}\p{Sc}/u;
 /** The parts of a formatted amount that are its number. */
 const NUMBER_PARTS = new Set(['integer', 'group', 'decimal', 'fraction']);
 
-/** Maximum number of cached page pieces of a language. A piece has a few thousand characters at most. */
-const PIECES_REMEMBERED = 1000;
+/** Maximum number of cached things of one kind in a language. A piece of a page has a few thousand characters at most. */
+const REMEMBERED = 1000;
+
+/** A cache that makes what it lacks by the function which it is asked with. */
+const cacheOf = <T extends object | string>() =>
+  new LRUCache<string, T, () => T>({
+    max: REMEMBERED,
+    memoMethod: (_name, _stale, { context }) => context(),
+  });
 
 export interface Language {
   /** BCP 47. */
@@ -38,14 +45,14 @@ export class Locale<Key extends string> implements Language {
   readonly name: string;
   readonly direction: 'ltr' | 'rtl';
   readonly #messages: Readonly<Record<Key, string>>;
-  readonly #compiled = new Map<Key, IntlMessageFormat>();
-  readonly #plain = new Map<Key, Html>();
-  readonly #pieces = new LRUCache<string, object>({ max: PIECES_REMEMBERED });
-  readonly #texts = new LRUCache<string, string>({ max: PIECES_REMEMBERED });
+  readonly #compiled = cacheOf<IntlMessageFormat>();
+  readonly #plain = cacheOf<Html>();
+  readonly #pieces = cacheOf<object>();
+  readonly #texts = cacheOf<string>();
   /** Prices come again. */
-  readonly #amounts = new LRUCache<string, string>({ max: PIECES_REMEMBERED });
+  readonly #amounts = cacheOf<string>();
   /** How each currency is written, with the code that goes behind it where its sign is not its own. */
-  readonly #currencies = new Map<string, { format: Intl.NumberFormat; code: string }>();
+  readonly #currencies = cacheOf<{ format: Intl.NumberFormat; code: string }>();
   readonly #moments: Moments;
 
   /** `timeZone`: the one that moments are shown in. */
@@ -58,50 +65,28 @@ export class Locale<Key extends string> implements Language {
   }
 
   #message(key: Key): IntlMessageFormat {
-    let message = this.#compiled.get(key);
-    if (!message) {
-      message = new IntlMessageFormat(this.#messages[key], this.tag, undefined, { ignoreTag: true });
-      this.#compiled.set(key, message);
-    }
-    return message;
+    const make = () => new IntlMessageFormat(this.#messages[key], this.tag, undefined, { ignoreTag: true });
+    return this.#compiled.memo(key, { context: make });
   }
 
   /** A message as bare text. */
   text(key: Key, values: TextValues = {}): string {
+    const make = () => String(this.#message(key).format(values));
     const name = nameOf(key, values);
-    if (name === undefined) return String(this.#message(key).format(values));
-    let text = this.#texts.get(name);
-    if (text === undefined) {
-      text = String(this.#message(key).format(values));
-      this.#texts.set(name, text);
-    }
-    return text;
+    return name === undefined ? make() : this.#texts.memo(name, { context: make });
   }
 
   /** A message as markup. Values that are text are isolated from the direction of what stands around them. */
   html(key: Key, values?: HtmlValues): Html {
-    if (values) {
-      const name = nameOf(key, values);
-      return name === undefined
-        ? this.#format(key, values)
-        : this.remembered(name, () => settled(this.#format(key, values)));
-    }
-    let plain = this.#plain.get(key);
-    if (!plain) {
-      plain = settled(html`${this.text(key)}`);
-      this.#plain.set(key, plain);
-    }
-    return plain;
+    if (!values) return this.#plain.memo(key, { context: () => settled(html`${this.text(key)}`) });
+    const name = nameOf(key, values);
+    if (name === undefined) return this.#format(key, values);
+    return this.remembered(name, () => settled(this.#format(key, values)));
   }
 
   /** A piece of a page in this language. It is cached, and made again if it was not asked for recently. */
   remembered<T extends object>(name: string, make: () => T): T {
-    let piece = this.#pieces.get(name) as T | undefined;
-    if (!piece) {
-      piece = make();
-      this.#pieces.set(name, piece);
-    }
-    return piece;
+    return this.#pieces.memo(name, { context: make }) as T;
   }
 
   #format(key: Key, values: HtmlValues): Html {
@@ -117,30 +102,27 @@ export class Locale<Key extends string> implements Language {
    * currencies.
    */
   money(minor: number, currency: string): string {
-    const name = currency + minor;
-    let text = this.#amounts.get(name);
-    if (text === undefined) {
-      text = this.#money(minor, currency);
-      this.#amounts.set(name, text);
-    }
-    return text;
+    return this.#amounts.memo(currency + minor, { context: () => this.#money(minor, currency) });
   }
 
   /** The number of an amount (hundredths) as `money` writes it, without the currency: for pasting. */
   amount(minor: number, currency: string): string {
-    this.money(minor, currency);
     const decimal = formatAmount(minor) as `${number}`;
-    const { format } = this.#currencies.get(currency + digitsOf(decimal))!;
-    const parts = format.formatToParts(decimal);
+    const parts = this.#manner(decimal, currency).format.formatToParts(decimal);
     return parts.map(({ type, value }) => (NUMBER_PARTS.has(type) ? value : '')).join('');
   }
 
   #money(minor: number, currency: string): string {
     const decimal = formatAmount(minor) as `${number}`;
+    const { format, code } = this.#manner(decimal, currency);
+    const text = format.format(decimal) + code;
+    return this.direction === 'rtl' ? text.replace(LETTERS_AND_SIGN, '$&\u200e') : text;
+  }
+
+  /** How an amount of as many decimals is written in a currency. */
+  #manner(decimal: string, currency: string) {
     const digits = digitsOf(decimal);
-    const name = currency + digits;
-    let manner = this.#currencies.get(name);
-    if (!manner) {
+    const make = () => {
       const format = new Intl.NumberFormat(this.tag, {
         style: 'currency',
         currency,
@@ -148,11 +130,9 @@ export class Locale<Key extends string> implements Language {
         ...{ minimumFractionDigits: digits || undefined, maximumFractionDigits: digits || 2 },
       });
       const sign = format.formatToParts(0).find(({ type }) => type === 'currency')?.value;
-      manner = { format, code: SHARED_SIGNS.has(sign ?? '') ? ` ${currency}` : '' };
-      this.#currencies.set(name, manner);
-    }
-    const text = manner.format.format(decimal) + manner.code;
-    return this.direction === 'rtl' ? text.replace(LETTERS_AND_SIGN, '$&\u200e') : text;
+      return { format, code: SHARED_SIGNS.has(sign ?? '') ? ` ${currency}` : '' };
+    };
+    return this.#currencies.memo(currency + digits, { context: make });
   }
 
   moment(ms: number): Html {

@@ -15,6 +15,15 @@ const clockIn = (timeZone: string): Intl.DateTimeFormatOptions => ({
   timeZoneName: timeZone === 'UTC' ? 'short' : 'shortOffset',
 });
 
+/** How each is written in a time zone. */
+const FORMS = {
+  day: () => ({ ...DAY, timeZone: 'UTC' }),
+  moment: (timeZone) => ({ ...DAY, ...clockIn(timeZone) }),
+  clock: clockIn,
+  second: (timeZone) => ({ ...clockIn(timeZone), second: '2-digit' }),
+} as const satisfies Record<string, (timeZone: string) => Intl.DateTimeFormatOptions>;
+type Form = keyof typeof FORMS;
+
 const INSTANT = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?\+00:00/g;
 
 /** Payments of one minute end in one minute, so most moments come again. */
@@ -25,45 +34,42 @@ const WRITERS = 100;
 export class Moments {
   readonly timeZone: string;
   readonly #tag: string;
-  readonly #minutes = new LRUCache<number, string>({ max: REMEMBERED });
-  #moment: Intl.DateTimeFormat | undefined;
-  #clock: Intl.DateTimeFormat | undefined;
-  #second: Intl.DateTimeFormat | undefined;
-  #day: Intl.DateTimeFormat | undefined;
+  readonly #formats = new Map<Form, Intl.DateTimeFormat>();
+  readonly #minutes = new LRUCache<number, string>({
+    max: REMEMBERED,
+    memoMethod: (minute) => this.#written('moment', minute * MINUTE_MS),
+  });
 
   constructor(timeZone: string, tag: string) {
     this.timeZone = timeZone;
     this.#tag = tag;
   }
 
+  #written(form: Form, ms: number): string {
+    const known = this.#formats.get(form);
+    const format = known ?? new Intl.DateTimeFormat(this.#tag, FORMS[form](this.timeZone));
+    if (!known) this.#formats.set(form, format);
+    return format.format(ms);
+  }
+
   /** A day, given as `2026-11-20`: `20 Nov 2026`. */
   day(date: string): string {
-    this.#day ??= new Intl.DateTimeFormat(this.#tag, { ...DAY, timeZone: 'UTC' });
-    return this.#day.format(Date.parse(date));
+    return this.#written('day', Date.parse(date));
   }
 
   /** A moment (milliseconds since 1970) to the minute: `20 Nov 2026, 14:05 GMT+1`. */
   moment(ms: number): string {
-    const minute = Math.floor(ms / MINUTE_MS);
-    let text = this.#minutes.get(minute);
-    if (text === undefined) {
-      this.#moment ??= new Intl.DateTimeFormat(this.#tag, { ...DAY, ...clockIn(this.timeZone) });
-      text = this.#moment.format(ms);
-      this.#minutes.set(minute, text);
-    }
-    return text;
+    return this.#minutes.memo(Math.floor(ms / MINUTE_MS));
   }
 
   /** The time of day of a moment: `14:05 GMT+1`. */
   clock(ms: number): string {
-    this.#clock ??= new Intl.DateTimeFormat(this.#tag, clockIn(this.timeZone));
-    return this.#clock.format(ms);
+    return this.#written('clock', ms);
   }
 
   /** The time of day of a line of a log, to the second: `14:05:09 GMT+1`. */
   second(ms: number): string {
-    this.#second ??= new Intl.DateTimeFormat(this.#tag, { ...clockIn(this.timeZone), second: '2-digit' });
-    return this.#second.format(ms);
+    return this.#written('second', ms);
   }
 
   /** A sentence whose instants (`2026-11-20T23:17:00+00:00`), as files and JSON have them, are written as moments. */
@@ -82,18 +88,16 @@ export class Moments {
   }
 }
 
-const writers = new LRUCache<string, Moments>({ max: WRITERS });
+const writers = new LRUCache<string, Moments>({
+  max: WRITERS,
+  memoMethod(name) {
+    const [tag, timeZone] = name.split(' ') as [string, string];
+    return new Moments(timeZone, tag);
+  },
+});
 
 /** The days and moments of a time zone in a language (BCP 47); in that of the console if undefined. */
-export function momentsIn(timeZone: string, tag = OPERATORS): Moments {
-  const name = `${tag} ${timeZone}`;
-  let moments = writers.get(name);
-  if (!moments) {
-    moments = new Moments(timeZone, tag);
-    writers.set(name, moments);
-  }
-  return moments;
-}
+export const momentsIn = (timeZone: string, tag = OPERATORS): Moments => writers.memo(`${tag} ${timeZone}`);
 
 /** Languages in whose words spreadsheets write days and times. */
 const LANGUAGES =

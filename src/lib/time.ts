@@ -1,4 +1,5 @@
 // The only reader of the clock, and the one way a moment is written.
+import { LRUCache } from 'lru-cache';
 import { SteadyClock } from './steady-clock.ts';
 
 /**
@@ -50,20 +51,19 @@ export function formatTimestamp(ms: number): string {
 
 const QUARTER_MS = 15 * MINUTE_MS;
 /** Offsets of quarters of an hour, which no zone changes within, by time zone and quarter. */
-const OFFSETS = new Map<string, { ms: number; text: string }>();
-const OFFSETS_MAXIMUM = 5000;
+const OFFSETS = new LRUCache<string, { ms: number; text: string }>({
+  max: 5000,
+  memoMethod(name) {
+    const [timeZone, quarter] = name.split(' ') as [string, string];
+    const zoned = Temporal.Instant.fromEpochMilliseconds(Number(quarter)).toZonedDateTimeISO(timeZone);
+    return { ms: zoned.offsetNanoseconds / 1e6, text: zoned.offset };
+  },
+});
 
 /** The same with the offset of a time zone: `2026-11-27T00:04:00+01:00`. */
 export function formatTimestampIn(timeZone: string, ms: number): string {
   const quarter = Math.floor(ms / QUARTER_MS) * QUARTER_MS;
-  const name = `${timeZone} ${quarter}`;
-  let offset = OFFSETS.get(name);
-  if (!offset) {
-    if (OFFSETS.size === OFFSETS_MAXIMUM) OFFSETS.clear();
-    const zoned = Temporal.Instant.fromEpochMilliseconds(quarter).toZonedDateTimeISO(timeZone);
-    offset = { ms: zoned.offsetNanoseconds / 1e6, text: zoned.offset };
-    OFFSETS.set(name, offset);
-  }
+  const offset = OFFSETS.memo(`${timeZone} ${quarter}`);
   return formatTimestamp(ms + offset.ms).slice(0, -6) + offset.text;
 }
 
@@ -89,23 +89,16 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
-const dayFormats = new Map<string, Intl.DateTimeFormat>();
+/** Writes dates in a time zone. Canada's way to write a date in English is ISO 8601. */
+const ZONES_MAXIMUM = 500;
+const dayFormats = new LRUCache<string, Intl.DateTimeFormat>({
+  max: ZONES_MAXIMUM,
+  memoMethod: (timeZone) =>
+    new Intl.DateTimeFormat('en-CA', { timeZone, year: 'numeric', month: '2-digit', day: '2-digit' }),
+});
 
 /** The date that a moment (milliseconds since 1970) has in a time zone: `2026-11-20`. */
-export function dateIn(timeZone: string, ms: number): string {
-  let format = dayFormats.get(timeZone);
-  if (!format) {
-    // Canada's way to write a date in English is ISO 8601.
-    format = new Intl.DateTimeFormat('en-CA', {
-      timeZone,
-      year: 'numeric',
-      month: '2-digit',
-      day: '2-digit',
-    });
-    dayFormats.set(timeZone, format);
-  }
-  return format.format(ms);
-}
+export const dateIn = (timeZone: string, ms: number): string => dayFormats.memo(timeZone).format(ms);
 
 /**
  * The last `days` days of a time zone, today the last of them: each with its date and the moment it began (milliseconds since

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import type { Database, Reader, Row } from './database.ts';
 import { MIGRATING_LOCK, schemaScript, schemaTables, tablesAmong, UNFINISHED_TABLE } from './migrate.ts';
 import { queryFresh } from './sqlite-connection.ts';
+import { pagesOf } from './table.ts';
 
 /** Rows read, and written by one transaction, at once. */
 const PAGE = 1000;
@@ -43,20 +44,6 @@ export function carriedTables(): Table[] {
   }));
 }
 
-async function* pagesOf(view: Reader, { name, columns, key }: Table): AsyncGenerator<Row[]> {
-  for (let after: Row | undefined; ; ) {
-    const behind = after ? `where (${key.join(', ')}) > (${key.map(() => '?').join(', ')})` : '';
-    const rows: Row[] = await view.query(
-      `select ${columns.join(', ')} from ${name} ${behind} order by ${key.join(', ')} limit ? + 0`,
-      ...(after ? key.map((column) => after![column]!) : []),
-      PAGE,
-    );
-    if (rows.length > 0) yield rows;
-    if (rows.length < PAGE) return;
-    after = rows.at(-1);
-  }
-}
-
 interface Content {
   rows: number;
   sha256: string;
@@ -70,7 +57,7 @@ async function readTable(
 ): Promise<Content> {
   const hash = createHash('sha256');
   let count = 0;
-  for await (const rows of pagesOf(view, table)) {
+  for await (const rows of pagesOf<Row>(view, table, PAGE)) {
     for (const row of rows) hash.update(JSON.stringify(table.columns.map((column) => row[column])));
     count += rows.length;
     await each(rows);

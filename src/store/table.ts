@@ -69,6 +69,25 @@ export function where(conditions: Readonly<Record<string, Value | undefined>>): 
   return { sql: held.map(([sql]) => sql).join(' and '), values: held.map(([, value]) => value) };
 }
 
+/** All rows of a table in the order of the columns `key`, up to `limit` at once. */
+export async function* pagesOf<R extends object>(
+  view: Reader,
+  { name, columns, key }: { name: string; columns: readonly string[]; key: readonly string[] },
+  limit: number,
+): AsyncGenerator<R[]> {
+  for (let last: R | undefined; ; ) {
+    const behind = last ? `where (${key.join(', ')}) > (${marks(key)})` : '';
+    const rows: R[] = await view.query<R>(
+      `select ${columns.join(', ')} from ${name} ${behind} order by ${key.join(', ')} limit ? + 0`,
+      ...(last ? key.map((column) => (last as Row)[column]!) : []),
+      limit,
+    );
+    if (rows.length > 0) yield rows;
+    if (rows.length < limit) return;
+    last = rows.at(-1);
+  }
+}
+
 /** The row of a table with this id. */
 export async function rowWithId<R extends object>(
   database: Reader,
