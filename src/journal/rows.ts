@@ -53,7 +53,7 @@ interface RowTable<R extends object> {
     /** The state before any action. */
     first: string;
     /** The state that an action leaves a row in; others leave it as it is. */
-    after: ReadonlyMap<string, string>;
+    after: Readonly<Record<string, string>>;
     /** The state that a row is in. */
     of(row: R): string;
   };
@@ -75,14 +75,21 @@ export function entryFacts({ number, subject, facts }: Pick<AuditEntry, 'number'
   });
 }
 
-/** The check of one table whose rows have an `id` and count their entries. */
-export function rowCheck<R extends { id: string; version: number }>(
-  table: Omit<RowTable<R>, 'key'>,
-): RowCheck {
-  return async (view, report) => ({
-    [table.table.name]: await compareRows<R>(view, { key: 'id', ...table }, report),
+/**
+ * The check of one table whose rows have an `id` and count their entries. `noun`: what a row is, in words. `prefix`: what ids begin with.
+ * `creates`: the actions that a row can begin with.
+ */
+export const rowCheck =
+  <R extends { id: string; version: number }>(
+    table: Table<R>,
+    noun: string,
+    prefix: string,
+    creates: readonly string[],
+    more: Pick<RowTable<R>, 'states' | 'mayBeGone'> = {},
+  ): RowCheck =>
+  async (view, report) => ({
+    [table.name]: await compareRows<R>(view, { table, key: 'id', noun, prefix, creates, ...more }, report),
   });
-}
 
 /**
  * Walks rows and entries in the same order, side by side, and reports each row that differs. Returns how many rows there were. Throws
@@ -190,7 +197,7 @@ async function* tellings<R extends object>(
       } else {
         const version = (before?.version ?? 0) + 1;
         const isCreated = before?.isCreated ?? creates.includes(action);
-        told = { subject, version, state: states?.after.get(action) ?? state, isCreated, last };
+        told = { subject, version, state: states?.after[action] ?? state, isCreated, last };
       }
       after = { subject, number };
     }

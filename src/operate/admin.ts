@@ -6,7 +6,6 @@ import type { AuditEntry, Seal } from '../journal/audit-entry.ts';
 import { statement } from '../journal/checkpoint.ts';
 import { entriesAfter, newestSeal, sealHolding } from '../journal/queries.ts';
 import { OperationalError } from '../lib/errors.ts';
-import { quoted } from '../lib/json.ts';
 import { formatTimestamp } from '../lib/time.ts';
 import type { Offer } from '../payments/methods/offer.ts';
 import { decisionEndpoints, paymentReads } from '../review/admin/payments.ts';
@@ -153,8 +152,7 @@ const auditEndpoints = ({ database, checkpoints }: AdminParts): ApiEndpoint[] =>
       const found = await entriesAfter(database, after, limit + 1);
       const page = found.slice(0, limit);
       const next = found.length > limit ? page.at(-1)!.number : null;
-      const data = page.map((entry) => `{${presentEntry(entry)}}`).join(',');
-      return `{"data":[${data}],"has_more":${next !== null},"next_after":${next}}`;
+      return JSON.stringify({ data: page.map(presentEntry), has_more: next !== null, next_after: next });
     },
   }),
   endpoint('GET /admin/audit/entries/{number}', {
@@ -170,7 +168,7 @@ const auditEndpoints = ({ database, checkpoints }: AdminParts): ApiEndpoint[] =>
       const [entry] = await entriesAfter(database, Number(number) - 1, 1);
       const seal = entry?.number === Number(number) ? await sealHolding(database, entry.number) : undefined;
       if (!entry || !seal) throw none('such entry');
-      return `{"data":{${presentEntry(entry)},"seal":${JSON.stringify(presentSeal(seal))}}}`;
+      return JSON.stringify({ data: { ...presentEntry(entry), seal: presentSeal(seal) } });
     },
   }),
   endpoint('GET /admin/audit/seal', {
@@ -199,12 +197,9 @@ const auditEndpoints = ({ database, checkpoints }: AdminParts): ApiEndpoint[] =>
   }),
 ];
 
-/** The fields of an entry as JSON text; its facts as they are kept and sealed. */
-function presentEntry({ number, at, actor, action, subject, request_id, facts }: AuditEntry): string {
-  return (
-    `"number":${number},"at":"${formatTimestamp(at)}","at_ms":${at},"actor":${quoted(actor)},"action":${quoted(action)}` +
-    `,"subject":${quoted(subject)},"request_id":${quoted(request_id)},"facts":${facts}`
-  );
+function presentEntry({ number, at, actor, action, subject, request_id, facts }: AuditEntry): object {
+  const moments = { at: formatTimestamp(at), at_ms: at };
+  return { number, ...moments, actor, action, subject, request_id, facts: JSON.parse(facts) };
 }
 
 function presentSeal({ number, first_entry, last_entry, at, hash }: Seal): object {

@@ -2,7 +2,6 @@
 
 import { lastVerification } from '../journal/background-verification.ts';
 import type { Journal } from '../journal/journal.ts';
-import type { KeyRing } from '../journal/keys/key-ring.ts';
 import type { Logger } from '../lib/log.ts';
 import { inSequence, Rounds } from '../lib/rounds.ts';
 import { type Clock, HOUR_MS } from '../lib/time.ts';
@@ -19,12 +18,11 @@ import type { Directory } from '../merchants/directory.ts';
 import type { Offer } from '../payments/methods/offer.ts';
 import type { Payment } from '../payments/payment.ts';
 import type { ReviewFigures } from '../review/figures.ts';
-import type { Database } from '../store/database.ts';
 import { BACKUP_MAXIMUM_MS, newestBackupAt } from './checks/folder-checks.ts';
 import type { Configuration } from './config.ts';
 import { mailServer } from './settings/operation.ts';
 import type { Places } from './settings/places.ts';
-import type { Undo } from './work.ts';
+import type { Base } from './work.ts';
 
 /** What letters of a development server without a mail server say they are from. */
 const DEV_FROM = 'counterfoil@localhost.example';
@@ -53,11 +51,8 @@ function mailOf(
   return { transport: dev, dev, from: DEV_FROM };
 }
 
-interface MailBase {
-  configuration: Configuration;
-  database: Database;
+interface MailBase extends Pick<Base, 'configuration' | 'database' | 'ring' | 'undo'> {
   journal: Journal;
-  ring: KeyRing;
   clock: Clock;
   log: Logger;
   directory: Directory;
@@ -66,7 +61,6 @@ interface MailBase {
   places: Places;
   /** Called after each commit of this node. */
   woken: (() => void)[];
-  undo: Undo;
 }
 
 /** Removes the letters of before mail was switched off, as the worker does, when they are old. */
@@ -90,9 +84,7 @@ export function startMail(base: MailBase): Mail {
   const rules = { directory, writesOfTests, takes };
   const mail = { ...left, countLink: linkCounter(clock, rules) };
   if (!transport) {
-    const removing = new Rounds(removerOf(base), HOUR_MS);
-    removing.start();
-    undo.add(() => removing.stop());
+    undo.stopping(new Rounds(removerOf(base), HOUR_MS)).start();
     return { ...mail, counters: undefined };
   }
   const { time_zone: timeZone } = configuration;

@@ -32,9 +32,9 @@ import { Health } from '../web/health.ts';
 import { refuser } from '../web/rate-limit.ts';
 import type { WebhookWorker } from '../webhooks/worker.ts';
 import { buildApp } from './app.ts';
-import { KeyPairUnfit, type LoadedKeyPair, loadKeyPair } from './checks/certificate-checks.ts';
+import { loadKeyPair } from './checks/certificate-checks.ts';
 import { newestBackupAt } from './checks/folder-checks.ts';
-import { type Configuration, ConfigurationError, installationOf, surfaceSettings } from './config.ts';
+import { type Configuration, installationOf, surfaceSettings } from './config.ts';
 import { freePlaces, openListeners, openMetrics } from './listeners.ts';
 import { startMail } from './mail.ts';
 import type { Measurements } from './measurements.ts';
@@ -77,8 +77,8 @@ interface StartParts {
 }
 
 /**
- * Starts the service. Throws `ConfigurationError`, `DatabaseError`, `SchemaTooNew`, `StorageExposed`, `SecretKeysUnfit`, and the
- * system's `EADDRINUSE` where the port is fixed.
+ * Starts the service. Throws `KeyPairUnfit`, `ConfigurationError`, `DatabaseError`, `SchemaTooNew`, `StorageExposed`, `SecretKeysUnfit`,
+ * and the system's `EADDRINUSE` where the port is fixed.
  */
 export async function startService(configuration: Configuration, parts: StartParts): Promise<Service> {
   const undo = new Undo(parts.log);
@@ -95,7 +95,7 @@ async function start(configuration: Configuration, parts: StartParts, undo: Undo
   const { log, clock } = parts;
   const { tls, metrics, time_zone: timeZone } = configuration;
   // What may keep it from starting comes first: a refused start leaves the store as it was.
-  let keyPair = tls ? firstKeyPair(configuration, tls, clock.now()) : undefined;
+  let keyPair = tls ? loadKeyPair(tls, clock.now(), timeZone) : undefined;
   const places = await freePlaces(configuration);
   const measurements = metrics ? await startMeasuring() : undefined;
   const fence = new Fence((await vouchedIn(configuration.storage))[0], log);
@@ -108,7 +108,7 @@ async function start(configuration: Configuration, parts: StartParts, undo: Undo
   const directory = new Directory(configuration.merchants, {
     testOnly: configuration.environment === 'development',
   });
-  const follower = await startFollowing({ ...base, directory, webhooks }, parts);
+  const follower = await startFollowing(base, { directory, webhooks }, parts);
   const { keyUses, tally } = startCounters(journal, parts, undo);
   const offer = new Offer(configuration.methods, directory);
   const health = new Health({
@@ -155,7 +155,7 @@ async function start(configuration: Configuration, parts: StartParts, undo: Undo
     portTaken: places.port === configuration.port ? undefined : configuration.port,
     renewCertificate() {
       if (!tls) return;
-      keyPair = loadKeyPair(tls, clock.now(), configuration.time_zone);
+      keyPair = loadKeyPair(tls, clock.now(), timeZone);
       for (const listener of listeners) listener.renew(keyPair);
     },
     stop: () => undo.run(),
@@ -168,20 +168,6 @@ function storageMeasures({ storage, backups }: Configuration, clock: Clock) {
     newestBackupAt: async () => (backups === null ? undefined : newestBackupAt(backups, clock.now())),
     lastVerification: () => lastVerification(storage),
   };
-}
-
-/** The key pair to start with. Throws `ConfigurationError`. */
-function firstKeyPair(
-  { file, time_zone }: Configuration,
-  tls: NonNullable<Configuration['tls']>,
-  now: number,
-): LoadedKeyPair {
-  try {
-    return loadKeyPair(tls, now, time_zone);
-  } catch (error) {
-    if (error instanceof KeyPairUnfit) throw new ConfigurationError(`${file}: ${error.message}`);
-    throw error;
-  }
 }
 
 /** The metrics of this node. Their library is loaded only if metrics are on. */

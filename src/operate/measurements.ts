@@ -111,7 +111,10 @@ export class Measurements {
     const all = { ...ofNode(parts), ...ofWebhooks(parts), ...ofLetters(parts), ...ofStorage(parts) };
     for (const [name, { help, label, read, grows }] of Object.entries(all))
       new (grows ? Counter : Gauge)({
-        ...{ name, help, labelNames: label ? [label] : [], registers: [this.#registry] },
+        name,
+        help,
+        labelNames: label ? [label] : [],
+        registers: [this.#registry],
         async collect() {
           const values = await read();
           this.reset();
@@ -226,7 +229,9 @@ function ofWebhooks(parts: Measured): ReadMetrics {
   return {
     counterfoil_webhook_attempts_total: {
       help: 'Attempts of this node, by the status of the delivery after them: delivered, retrying or failed.',
-      ...{ grows: true, label: 'status', read: () => webhooks.counters },
+      label: 'status',
+      grows: true,
+      read: () => webhooks.counters,
     },
     counterfoil_webhooks_held_up: gauge(
       'Whether this node cannot deliver webhooks for now because of the store (1) or can (0). Payments may be well meanwhile.',
@@ -269,7 +274,9 @@ function ofLetters(parts: Measured): ReadMetrics {
   return {
     counterfoil_letter_attempts_total: {
       help: 'Attempts of this node to send a letter, by the status of the letter after them: sent, retrying or failed.',
-      ...{ grows: true, label: 'status', read: () => counters },
+      label: 'status',
+      grows: true,
+      read: () => counters,
     },
     counterfoil_letters_waiting: gauge(
       'Letters that wait for their first or next attempt.',
@@ -291,7 +298,8 @@ function ofStorage({ holds, freeBytes, newestBackupAt, lastVerification, log }: 
   return {
     counterfoil_ready: {
       help: 'Whether this node has what it needs to take requests, by the names of /health/ready: 1 or 0.',
-      ...{ label: 'check', read: holds },
+      label: 'check',
+      read: holds,
     },
     counterfoil_storage_free_bytes: gauge(
       'Room on the disk where storage lies.',

@@ -41,7 +41,7 @@ interface WorkParts {
 }
 
 /** What all that is begun here is built on. */
-interface Base {
+export interface Base {
   configuration: Configuration;
   database: Database;
   ring: KeyRing;
@@ -55,8 +55,7 @@ export function startWork(base: Base, parts: WorkParts) {
   const { configuration, database, ring, fence, measurements, undo } = base;
   const { log, clock } = parts;
   const { storage } = configuration;
-  const keeper = new SealKeeper(storage, clock, log);
-  undo.add(() => keeper.stop());
+  const keeper = undo.stopping(new SealKeeper(storage, clock, log));
   const woken: (() => void)[] = [];
   const onSeal = (seal: Seal) => {
     fence.know(seal);
@@ -70,24 +69,21 @@ export function startWork(base: Base, parts: WorkParts) {
     ...{ onSeal, onCommit: measurements?.committed, timeZone: configuration.time_zone },
   });
   const feed = new Feed({ database, journal, prefix: PAYMENT_ID_PREFIX, log });
-  const checkpoints = startCheckpoints(storage, database, journal, clock, log, onSeal);
-  undo.add(() => checkpoints.stop());
+  const checkpoints = undo.stopping(startCheckpoints(storage, database, journal, clock, log, onSeal));
   undo.add(() => journal.close());
   undo.add(() => feed.stop());
-  const sweeper = startSweeper(journal, clock, log);
-  undo.add(() => sweeper.stop());
+  const sweeper = undo.stopping(startSweeper(journal, clock, log));
   const { statements, methods, nodes } = configuration;
   if (statements.folder !== null) {
-    const folder = startFolder({
-      ...{ folder: statements.folder, methods, journal, database, clock, log },
-      isShared: nodes > 1,
-    });
-    undo.add(() => folder.stop());
+    undo.stopping(
+      startFolder({
+        ...{ folder: statements.folder, methods, journal, database, clock, log },
+        isShared: nodes > 1,
+      }),
+    );
   }
-  const forgetting = startForgetting(journal, clock, log, statements.keep_days);
-  undo.add(() => forgetting.stop());
-  const listing = startListing(database, journal, log);
-  undo.add(() => listing.stop());
+  undo.stopping(startForgetting(journal, clock, log, statements.keep_days));
+  undo.stopping(startListing(database, journal, log));
   const rules = webhookRules(configuration);
   const hasTrials = configuration.environment === 'production';
   const webhooks = new WebhookWorker({ database, journal, clock, ring, rules, hasTrials }, log);
@@ -97,19 +93,12 @@ export function startWork(base: Base, parts: WorkParts) {
 
 /** Follows the journal of all nodes from now on, and begins to deliver webhooks. Throws `DatabaseError`. */
 export async function startFollowing(
-  {
-    configuration,
-    database,
-    ring,
-    directory,
-    webhooks,
-    undo,
-  }: Base & { directory: Directory; webhooks: WebhookWorker },
+  { configuration, database, ring, undo }: Base,
+  { directory, webhooks }: { directory: Directory; webhooks: WebhookWorker },
   { clock, log }: WorkParts,
 ) {
   const listeners = [...directoryListeners(database, directory, clock), ringListener(database, ring)];
-  const follower = await followJournal(database, [...listeners, webhooks.listener()], log);
-  undo.add(() => follower.stop());
+  const follower = undo.stopping(await followJournal(database, [...listeners, webhooks.listener()], log));
   webhooks.configure(configuration.endpoints);
   webhooks.start((merchantId) => directory.isSuspended(merchantId));
   undo.add(() => webhooks.stop());
@@ -119,14 +108,13 @@ export async function startFollowing(
 /** Starts what is counted in memory and written from time to time: the last use of keys, and failed sign-ins. */
 export function startCounters(journal: Journal, { clock, log }: WorkParts, undo: Undo) {
   const keyUses = new KeyUses(journal);
-  const keyUsesWriter = startKeyUses(keyUses, log);
-  undo.add(() => keyUsesWriter.stop());
+  undo.stopping(startKeyUses(keyUses, log));
   const tally = new FailureTally(journal, clock);
-  const tallyWriter = startFailureTally(tally, log);
-  undo.add(() => tallyWriter.stop());
+  undo.stopping(startFailureTally(tally, log));
   return { keyUses, tally };
 }
 
+/** What a start has begun, to be ended in reverse: at the stop, or where the start itself fails. */
 export class Undo {
   readonly #steps: (() => unknown)[] = [];
   readonly #log: Pick<Logger, 'error'>;
@@ -138,6 +126,12 @@ export class Undo {
   /** Adds a step, which comes before those that were added before it. */
   add(step: () => unknown): void {
     this.#steps.push(step);
+  }
+
+  /** Adds the stop of a thing, and returns it. */
+  stopping<T extends { stop(): unknown }>(thing: T): T {
+    this.add(() => thing.stop());
+    return thing;
   }
 
   /** Takes all steps, each once, one after the other. Throws nothing: what a step throws is logged. */

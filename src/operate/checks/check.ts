@@ -1,5 +1,6 @@
 // What a check is: a question about an installation, answered in a sentence with how to fix what is wrong.
 
+import type { BackgroundVerification } from '../../journal/background-verification.ts';
 import type { KeyPlace } from '../../journal/keys/key-file.ts';
 import type { Clock } from '../../lib/time.ts';
 import { type Database, DatabaseError } from '../../store/database.ts';
@@ -30,7 +31,10 @@ export interface Verdict {
 const verdict =
   (is: CheckOutcome) =>
   (says: string, fix?: string, where?: string): Verdict => ({
-    ...{ is, says, ...(fix !== undefined && { fix }), ...(where !== undefined && { where }) },
+    is,
+    says,
+    ...(fix !== undefined && { fix }),
+    ...(where !== undefined && { where }),
   });
 type ToFix = (says: string, fix: string, where?: string) => Verdict;
 
@@ -104,13 +108,8 @@ export interface Subject extends Installation {
   /** Whether to run the checks that read the whole store. */
   deep?: boolean | undefined;
   /** What the newest verification of the history came to, where a server runs that verifies; nothing before the first. */
-  verification?: (() => VerificationOutcome | undefined) | undefined;
+  verification?: (() => BackgroundVerification['newest']) | undefined;
 }
-
-type VerificationOutcome =
-  | { is: 'verified'; at: number; found: { acknowledged: number } }
-  | { is: 'failed'; at: number }
-  | { is: 'broken'; at: number; problem: string };
 
 /**
  * When the start asks a check that refuses: as the configuration is read, by every command; before the store is opened; or

@@ -160,13 +160,6 @@ export function fileSystemVerdict(type: string | undefined, storage: string, hol
   return ok(`Storage lies on ${type}`);
 }
 
-/** The nearest folder that is there, of a path that may not be yet. */
-function nearest(path: string): string {
-  let folder = existing(path);
-  while (!statSync(folder, { throwIfNoEntry: false })) folder = dirname(folder);
-  return folder;
-}
-
 /**
  * What is to be said of blocks of so many bytes; undefined where nothing is. SQLite maps the index of its write-ahead log into memory, and
  * allocates one byte of each 4 KiB. With smaller blocks the rest are holes: on a full disk, writing into one ends the process (SIGBUS).
@@ -234,11 +227,13 @@ function ways(folder: string): string[] {
   return above === folder ? [folder] : [folder, ...ways(above)];
 }
 
+/** The nearest part that is there, of a path that may not be yet. */
+const nearest = (path: string): string => ways(resolve(path)).find((one) => existsSync(one)) ?? sep;
+
 /** Where a path really lies, of its nearest part that is there. */
 export function existing(path: string): string {
-  const nearest = ways(resolve(path)).find((one) => existsSync(one)) ?? sep;
-  const rest = resolve(path).slice(nearest === sep ? 0 : nearest.length);
-  return join(realpathSync(nearest), rest);
+  const there = nearest(path);
+  return join(realpathSync(there), resolve(path).slice(there === sep ? 0 : there.length));
 }
 
 /** The type of the file system that `path` lies on (`ext4`, `tmpfs`), from Linux' list of mounts; nothing elsewhere. */

@@ -75,117 +75,87 @@ const mayBeGone = ({ last }: { last: { row: unknown } }) => last.row === null;
 
 /** What the history says of each table: which entries create a row, and the state that an action leaves it in. */
 export const ROW_CHECKS: readonly RowCheck[] = [
-  rowCheck<Payment>({
-    table: PAYMENTS,
-    noun: 'payment',
-    prefix: PAYMENT_ID_PREFIX,
-    creates: ['payment.created'],
+  rowCheck<Payment>(PAYMENTS, 'payment', PAYMENT_ID_PREFIX, ['payment.created'], {
     states: {
       first: 'nothing',
-      after: new Map([
-        ['payment.created', 'pending'],
-        ...STATUSES.map((status): [string, string] => [`payment.${status}`, status]),
-      ]),
+      after: {
+        'payment.created': 'pending',
+        ...Object.fromEntries(STATUSES.map((status) => [`payment.${status}`, status])),
+      },
       of: ({ status }) => status,
     },
   }),
   keptAnswers,
-  rowCheck<StoredMerchant>({
-    table: MERCHANTS,
-    noun: 'merchant',
-    prefix: MERCHANT_ID_PREFIX,
-    // One of the configuration has a row from its first suspension on.
-    creates: ['merchant.registered', 'merchant.imported', 'merchant.suspended'],
-    states: {
-      first: 'active', // one that was taken over from the configuration alone never changed its state
-      after: new Map([
-        ['merchant.registered', 'active'],
-        ['merchant.suspended', 'suspended'],
-        ['merchant.resumed', 'active'],
-      ]),
-      of: ({ suspended_at }) => (suspended_at === null ? 'active' : 'suspended'),
+  // One of the configuration has a row from its first suspension on.
+  rowCheck<StoredMerchant>(
+    MERCHANTS,
+    'merchant',
+    MERCHANT_ID_PREFIX,
+    ['merchant.registered', 'merchant.imported', 'merchant.suspended'],
+    {
+      states: {
+        first: 'active', // one that was taken over from the configuration alone never changed its state
+        after: {
+          'merchant.registered': 'active',
+          'merchant.suspended': 'suspended',
+          'merchant.resumed': 'active',
+        },
+        of: ({ suspended_at }) => (suspended_at === null ? 'active' : 'suspended'),
+      },
     },
-  }),
-  rowCheck<StoredKey>({
-    table: API_KEYS,
-    noun: 'API key',
-    prefix: KEY_ID_PREFIX,
-    creates: ['key.issued', 'key.imported'],
+  ),
+  rowCheck<StoredKey>(API_KEYS, 'API key', KEY_ID_PREFIX, ['key.issued', 'key.imported'], {
     states: {
       first: 'not revoked',
-      after: new Map([['key.revoked', 'revoked']]),
+      after: { 'key.revoked': 'revoked' },
       of: ({ revoked_at }) => (revoked_at === null ? 'not revoked' : 'revoked'),
     },
   }),
-  rowCheck({ table: INVITES, noun: 'invitation', prefix: INVITE_ID_PREFIX, creates: ['invite.created'] }),
-  rowCheck({
-    table: ADMINISTRATORS,
-    prefix: 'adm_',
-    noun: 'administrator',
-    creates: ['administrator.created'],
-  }),
-  rowCheck({ table: PASSKEYS, prefix: 'psk_', noun: 'passkey', creates: ['passkey.added'], mayBeGone }),
-  rowCheck({ table: SESSIONS, prefix: 'ses_', noun: 'session', creates: ['session.started'] }),
-  rowCheck({ table: TOKENS, prefix: 'tok_', noun: 'token', creates: ['token.created'] }),
+  rowCheck(INVITES, 'invitation', INVITE_ID_PREFIX, ['invite.created']),
+  rowCheck(ADMINISTRATORS, 'administrator', 'adm_', ['administrator.created']),
+  rowCheck(PASSKEYS, 'passkey', 'psk_', ['passkey.added'], { mayBeGone }),
+  rowCheck(SESSIONS, 'session', 'ses_', ['session.started']),
+  rowCheck(TOKENS, 'token', 'tok_', ['token.created']),
   secretKeys,
-  rowCheck<Endpoint>({
-    table: ENDPOINTS,
-    noun: 'webhook endpoint',
-    prefix: ENDPOINT_ID_PREFIX,
-    creates: ['webhook.created'],
+  rowCheck<Endpoint>(ENDPOINTS, 'webhook endpoint', ENDPOINT_ID_PREFIX, ['webhook.created'], {
     states: {
       first: 'enabled',
-      after: new Map([
-        ['webhook.disabled', 'disabled'],
-        ['webhook.secret_lost', 'disabled'],
-        ['webhook.enabled', 'enabled'],
-      ]),
+      after: {
+        'webhook.disabled': 'disabled',
+        'webhook.secret_lost': 'disabled',
+        'webhook.enabled': 'enabled',
+      },
       of: ({ disabled_at }) => (disabled_at === null ? 'enabled' : 'disabled'),
     },
     mayBeGone,
   }),
-  rowCheck({
-    table: kept.STATEMENTS,
-    noun: 'statement',
-    prefix: kept.STATEMENT_ID_PREFIX,
-    creates: ['statement.imported'],
-  }),
-  rowCheck({
-    table: kept.LAYOUTS,
-    noun: 'CSV layout',
-    prefix: kept.LAYOUT_ID_PREFIX,
-    creates: ['csv_layout.confirmed'],
-  }),
-  rowCheck<kept.KeptRule>({
-    table: kept.RULES,
-    noun: 'rule of statement lines',
-    prefix: kept.RULE_ID_PREFIX,
-    creates: ['line_rule.made'],
+  rowCheck(kept.STATEMENTS, 'statement', kept.STATEMENT_ID_PREFIX, ['statement.imported']),
+  rowCheck(kept.LAYOUTS, 'CSV layout', kept.LAYOUT_ID_PREFIX, ['csv_layout.confirmed']),
+  rowCheck<kept.KeptRule>(kept.RULES, 'rule of statement lines', kept.RULE_ID_PREFIX, ['line_rule.made'], {
     states: {
       first: 'active',
-      after: new Map([
-        ['line_rule.ended', 'ended'],
-        ['line_rule.erased', 'ended'],
-      ]),
+      after: { 'line_rule.ended': 'ended', 'line_rule.erased': 'ended' },
       of: ({ state }) => state,
     },
   }),
-  rowCheck<kept.KeptLine>({
-    table: kept.LINES,
-    noun: 'statement line',
-    prefix: kept.LINE_ID_PREFIX,
-    creates: ['line.imported', 'line.part_added'],
-    states: {
-      first: 'open',
-      after: new Map([
-        ['line.matched', 'matched'],
-        ['line.ignored', 'ignored'],
-        ['line.split', 'split'],
-        ['line.replaced', 'replaced'],
-        ['line.undone', 'undone'],
-        ['line.reopened', 'open'],
-      ]),
-      of: ({ state }) => state,
+  rowCheck<kept.KeptLine>(
+    kept.LINES,
+    'statement line',
+    kept.LINE_ID_PREFIX,
+    ['line.imported', 'line.part_added'],
+    {
+      states: {
+        first: 'open',
+        after: {
+          'line.matched': 'matched',
+          'line.ignored': 'ignored',
+          'line.split': 'split',
+          'line.replaced': 'replaced',
+          'line.undone': 'undone',
+          'line.reopened': 'open',
+        },
+        of: ({ state }) => state,
+      },
     },
-  }),
+  ),
 ];

@@ -276,7 +276,9 @@ const nested = (one: string, other: string) =>
 
 const isPrivate = inNetworks([
   ...DEVELOPMENT_RULES.allowedNetworks,
-  ...['169.254.0.0/16', '100.64.0.0/10', 'fe80::/10'],
+  '169.254.0.0/16',
+  '100.64.0.0/10',
+  'fe80::/10',
 ]);
 
 /** The addresses that listening on a host comes to: names are looked up, and so is what only looks like none (`0`, `0x0`). */

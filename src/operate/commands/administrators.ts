@@ -23,7 +23,6 @@ import { type Moments, momentsIn } from '../../lib/moments.ts';
 import { formatTimestamp, systemClock, timestampOrNull } from '../../lib/time.ts';
 import type { Configuration } from '../config.ts';
 import { placesOf } from '../settings/places.ts';
-import { parseCount, parseEmail } from './arguments.ts';
 import {
   assumed,
   ifMissing,
@@ -34,7 +33,7 @@ import {
   type Store,
   type StoreOptions,
 } from './store.ts';
-import { addCommands, newCommand } from './usage.ts';
+import { addCommands, newCommand, parseCount, parseEmail } from './usage.ts';
 
 export function command(): Command {
   return addCommands(

@@ -16,7 +16,6 @@ import { counted } from '../../lib/counted.ts';
 import { momentsIn } from '../../lib/moments.ts';
 import { systemClock } from '../../lib/time.ts';
 import { reasonFault } from '../../merchants/change.ts';
-import { parseEntry } from './arguments.ts';
 import {
   configured,
   databaseShown,
@@ -29,7 +28,14 @@ import {
 } from './store.ts';
 import { Failure, print, shownPath, withProgressBar, writeLines } from './terminal.ts';
 import { auditRestoredCommand } from './upkeep.ts';
-import { addCommands, CONFIG_OPTION, JSON_NEEDS_OUTPUT, newCommand, UsageError } from './usage.ts';
+import {
+  addCommands,
+  CONFIG_OPTION,
+  JSON_NEEDS_OUTPUT,
+  newCommand,
+  parseEntry,
+  UsageError,
+} from './usage.ts';
 
 interface ExportCommandOptions extends StoreOptions {
   since?: number;

@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { rm, stat, statfs } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Command, Option } from 'commander';
 import { CHECKPOINT_FILES, readCheckpoints } from '../../journal/checkpoint.ts';
 import { lostKey } from '../../journal/checkpoint-signer.ts';
 import { storedSecretKeys } from '../../journal/keys/open-ring.ts';
@@ -19,7 +19,6 @@ import { knownMigrations } from '../../store/migrate.ts';
 import { lockStore, openDatabase, prepareStorage, SQLITE_FILE } from '../../store/open.ts';
 import { copySqlite, fillSqlite, readSqliteCopy } from '../../store/sqlite-copy.ts';
 import type { Configuration } from '../config.ts';
-import { parseFolder } from './arguments.ts';
 import {
   type BackupList,
   backupNames,
@@ -32,7 +31,8 @@ import {
 } from './backup-folder.ts';
 import { secretsKeyIds } from './secrets.ts';
 import { configured, type StoreOptions, verifying } from './store.ts';
-import { Failure, print, shownPath, tellInterrupted, withProgressBar } from './terminal.ts';
+import { atEnd, Failure, print, shownPath, tellInterrupted, withProgressBar } from './terminal.ts';
+import { parseCount, parseFolder } from './usage.ts';
 
 /** More is a mistake: a backup an hour for a year. */
 const KEEP_MAXIMUM = 9000;
@@ -49,7 +49,7 @@ export function command(): Command {
     .option(
       '--keep <n>',
       'then delete the oldest backups of the folder, this one counted and never deleted, beyond this many',
-      parseKeep,
+      parseCount(KEEP_MAXIMUM),
     )
     .addOption(
       new Option(
@@ -69,33 +69,22 @@ Examples:
     .action(backUp);
 }
 
-function parseKeep(text: string): number {
-  const number = Number(text);
-  if (!/^\d+$/.test(text) || number < 1 || number > KEEP_MAXIMUM)
-    throw new InvalidArgumentError(`It must be a whole number from 1 to ${KEEP_MAXIMUM}.`);
-  return number;
-}
-
 async function backUp(folder: string, options: Options): Promise<void> {
   const { keep, unverified = false, json } = options;
   const begun = monotonicMs();
   const configuration = configured(options.config);
   const parent = await prepareFolder(folder, configuration);
-  const release = holdBackups(configuration);
-  try {
-    await deleteAbandoned(parent);
-    const { path, list } = await tellInterrupted(
-      'nothing of it counts; a backup that is made half a day from now, or later, removes what it left',
-      () => makeBackup(parent, configuration, { unverified }),
-    );
-    const deleted = keep === undefined ? [] : await deleteOldest(parent, keep, basename(path));
-    warnOfTimeToCome(parent, basename(path));
-    const lost = lostKey(configuration.storage);
-    if (lost) console.error(`counterfoil: no server will start on what this backup restores: ${lost}`);
-    tell(path, list, deleted, (monotonicMs() - begun) / SECOND_MS, json);
-  } finally {
-    release();
-  }
+  await using _held = atEnd(holdBackups(configuration));
+  await deleteAbandoned(parent);
+  const { path, list } = await tellInterrupted(
+    'nothing of it counts; a backup that is made half a day from now, or later, removes what it left',
+    () => makeBackup(parent, configuration, { unverified }),
+  );
+  const deleted = keep === undefined ? [] : await deleteOldest(parent, keep, basename(path));
+  warnOfTimeToCome(parent, basename(path));
+  const lost = lostKey(configuration.storage);
+  if (lost) console.error(`counterfoil: no server will start on what this backup restores: ${lost}`);
+  tell(path, list, deleted, (monotonicMs() - begun) / SECOND_MS, json);
 }
 
 function warnOfTimeToCome(folder: string, made: string): void {
@@ -224,16 +213,13 @@ async function carryOut(
   told: (done: number, total: number) => void,
 ): Promise<void> {
   const database = await openDatabase(configuration, () => {});
-  try {
-    await database.snapshot(async (view) => {
-      await schemaVersion(view);
-      await waitIdle(view);
-      const entries = (await newestSeal(view))?.last_entry ?? 0;
-      await fillSqlite(join(unfinished, SQLITE_FILE), (target) => carryAll(view, target, entries, told));
-    });
-  } finally {
-    await database.close();
-  }
+  await using _opened = atEnd(() => database.close());
+  await database.snapshot(async (view) => {
+    await schemaVersion(view);
+    await waitIdle(view);
+    const entries = (await newestSeal(view))?.last_entry ?? 0;
+    await fillSqlite(join(unfinished, SQLITE_FILE), (target) => carryAll(view, target, entries, told));
+  });
 }
 
 /** Carries all rows of a store with so many entries. `told` hears how far it is. Throws `CarryRefused`, `DatabaseError`. */

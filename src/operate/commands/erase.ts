@@ -18,10 +18,9 @@ import { type Database, DatabaseError } from '../../store/database.ts';
 import { holdStore, SQLITE_FILE } from '../../store/open.ts';
 import { dropTraces, overwriteDeleted } from '../../store/sqlite-copy.ts';
 import { type Configuration, configurationFile, readConfiguration } from '../config.ts';
-import { parseEmail, parseId } from './arguments.ts';
 import { openFenced, requireSchema, requireStore, type StoreOptions } from './store.ts';
-import { confirm, Failure, type Progress, print, shownPath, withProgressBar } from './terminal.ts';
-import { newCommand } from './usage.ts';
+import { atEnd, confirm, Failure, type Progress, print, shownPath, withProgressBar } from './terminal.ts';
+import { newCommand, parseEmail, parseId } from './usage.ts';
 
 /** Payments erased at a time; a server on the same PostgreSQL gets its turn between. */
 const BATCH = 100;
@@ -63,43 +62,47 @@ async function erase(options: EraseOptions, command: Command): Promise<void> {
     command.error('error: name either a payment (--payment) or an e-mail address (--email)');
   const configuration = readConfiguration(configurationFile(options.config));
   requireStore(configuration);
-  const release = hold(configuration);
-  try {
-    const database = await openFenced(configuration);
-    let result: Erasure;
-    let found: string[];
-    try {
-      await requireSchema(database, configuration);
-      found = payment === undefined ? await search(database, email!) : [payment];
-      if (email !== undefined && found.length > 0 && !options.yes)
-        await confirm(
-          `${counted(found.length, 'payment')} ${found.length === 1 ? 'has' : 'have'} this e-mail address`,
-          {
-            question: 'Erase their personal data for good?',
-            orElse: 'add --yes to erase their personal data for good',
-            none: 'nothing was erased',
-          },
-        );
-      result = await withProgressBar('erasing', (onProgress) => eraseAll(database, found, onProgress));
-    } finally {
-      await database.close();
-    }
-    if (payment !== undefined && result.left[0]) throw new Failure(result.left[0]);
-    const isNone = email !== undefined && found.length === 0;
-    const text = isNone
-      ? 'Nothing is erased: no payment has this e-mail address.'
-      : told(result, configuration);
-    print({ json }, { json: result, text });
-    if (result.left.length > 0) process.exitCode = 1;
-    if (isStillOpen(configuration)) {
-      console.error(
-        'counterfoil: another program has the store open: traces stay in its files until that has ended and the server has started and stopped once',
-      );
-      process.exitCode = 1;
-    }
-  } finally {
-    release();
-  }
+  await using _held = atEnd(hold(configuration));
+  const [found, result] = await eraseFound(configuration, options);
+  if (payment !== undefined && result.left[0]) throw new Failure(result.left[0]);
+  const isNone = email !== undefined && found === 0;
+  print(
+    { json },
+    {
+      json: result,
+      text: isNone ? 'Nothing is erased: no payment has this e-mail address.' : told(result, configuration),
+      hasFailed: result.left.length > 0,
+    },
+  );
+  if (!isStillOpen(configuration)) return;
+  console.error(
+    'counterfoil: another program has the store open: traces stay in its files until that has ended and the server has started and stopped once',
+  );
+  process.exitCode = 1;
+}
+
+/** Returns how many payments were found, and what became of them. The store is closed by then. */
+async function eraseFound(
+  configuration: Configuration,
+  { payment, email, yes }: EraseOptions,
+): Promise<[found: number, result: Erasure]> {
+  const database = await openFenced(configuration);
+  await using _opened = atEnd(() => database.close());
+  await requireSchema(database, configuration);
+  const found = payment === undefined ? await search(database, email!) : [payment];
+  if (email !== undefined && found.length > 0 && !yes)
+    await confirm(
+      `${counted(found.length, 'payment')} ${found.length === 1 ? 'has' : 'have'} this e-mail address`,
+      {
+        question: 'Erase their personal data for good?',
+        orElse: 'add --yes to erase their personal data for good',
+        none: 'nothing was erased',
+      },
+    );
+  return [
+    found.length,
+    await withProgressBar('erasing', (onProgress) => eraseAll(database, found, onProgress)),
+  ];
 }
 
 /** Keeps a server off a SQLite store: it reads as one that alone writes. Throws `Failure` where one is running. */

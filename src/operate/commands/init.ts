@@ -19,11 +19,10 @@ import { lineOf } from '../checks/check.ts';
 import { CHECKS, type Finding } from '../checks/checks.ts';
 import { ConfigurationError, configurationFile, parseConfiguration, readConfiguration } from '../config.ts';
 import { environment } from '../environment.ts';
-import { parseEmail } from './arguments.ts';
 import { inspect } from './doctor.ts';
 import type { StoreOptions } from './store.ts';
 import { Failure, shownPath } from './terminal.ts';
-import { newCommand } from './usage.ts';
+import { newCommand, parseEmail } from './usage.ts';
 
 /** The checks that a new file can fail. No service runs yet, and the user is seldom the account that serves. */
 const CHECKED = CHECKS.filter(

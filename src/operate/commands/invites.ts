@@ -13,10 +13,9 @@ import {
 import type { Mode } from '../../merchants/merchant.ts';
 import type { Configuration } from '../config.ts';
 import { placesOf } from '../settings/places.ts';
-import { parseCount } from './arguments.ts';
 import { assumed, ifMissing, listed, OPERATOR, onStore, type Store, type StoreOptions } from './store.ts';
 import { Failure } from './terminal.ts';
-import { addCommands, newCommand } from './usage.ts';
+import { addCommands, newCommand, parseCount } from './usage.ts';
 
 export function command(): Command {
   return addCommands(

@@ -17,13 +17,12 @@ import {
 import { findMerchant } from '../../merchants/queries.ts';
 import { type Configuration, configurationFile, readConfiguration } from '../config.ts';
 import { environment } from '../environment.ts';
-import { parseExpiry } from './arguments.ts';
 import { addKeyToFile, UNFINISHED } from './key-file.ts';
 import { list, revoke, rotate } from './keys-existing.ts';
 import { loadDirectory, merchantNamed, nearestMerchant, noSuchMerchant } from './merchant-names.ts';
 import { lendAnyStore, OPERATOR, onStore, type Store, type StoreOptions } from './store.ts';
 import { canAsk, Failure, print, saysYes, shownPath } from './terminal.ts';
-import { addCommands, newCommand } from './usage.ts';
+import { addCommands, newCommand, parseExpiry } from './usage.ts';
 
 interface CreateOptions extends StoreOptions {
   merchant: string;

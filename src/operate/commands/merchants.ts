@@ -17,7 +17,6 @@ import {
 import { logoFrom, type Particulars } from '../../merchants/particulars.ts';
 import { findMerchant } from '../../merchants/queries.ts';
 import { merchantSchema } from '../settings/merchants.ts';
-import { parseCount } from './arguments.ts';
 import { existingMerchant, loadDirectory } from './merchant-names.ts';
 import { importMerchants, requireIds } from './merchants-import.ts';
 import {
@@ -30,7 +29,7 @@ import {
   type ThingsOfCommand,
 } from './store.ts';
 import { columns, Failure } from './terminal.ts';
-import { addCommands, newCommand } from './usage.ts';
+import { addCommands, newCommand, parseCount } from './usage.ts';
 
 /** A limit of requests in a second. */
 const perSecond = parseCount(1_000_000);

@@ -16,7 +16,7 @@ import { ROW_CHECKS } from '../checks/row-checks.ts';
 import { type Configuration, configurationFile, readConfiguration } from '../config.ts';
 import { environment } from '../environment.ts';
 import { requireSchema, type StoreOptions } from './store.ts';
-import { Failure, shownPath, tellInterrupted, withProgressBar } from './terminal.ts';
+import { atEnd, Failure, shownPath, tellInterrupted, withProgressBar } from './terminal.ts';
 import { CONFIG_OPTION } from './usage.ts';
 
 interface MoveOptions extends StoreOptions {
@@ -55,20 +55,14 @@ async function move(options: MoveOptions, command: Command): Promise<void> {
   if (fault) command.error(`error: --to must be postgres, sqlite, or an address, which ${fault}`);
   const configuration = readConfiguration(configurationFile(options.config));
   const url = urlOf(options.to, configuration);
-  const release = hold(configuration);
-  try {
-    const moved = await tellInterrupted(
-      'the same command begins anew; until it has ended, nothing takes the target for a store',
-      () => between(configuration, url, options),
-    );
-    console.log(
-      options.json ? JSON.stringify(document(options, moved)) : told(options, configuration, moved),
-    );
-    const lost = lostKey(configuration.storage);
-    if (lost) console.error(`counterfoil: no server will start on what was moved: ${lost}`);
-  } finally {
-    release();
-  }
+  await using _held = atEnd(hold(configuration));
+  const moved = await tellInterrupted(
+    'the same command begins anew; until it has ended, nothing takes the target for a store',
+    () => between(configuration, url, options),
+  );
+  console.log(options.json ? JSON.stringify(document(options, moved)) : told(options, configuration, moved));
+  const lost = lostKey(configuration.storage);
+  if (lost) console.error(`counterfoil: no server will start on what was moved: ${lost}`);
 }
 
 function urlOf(to: string, { database_url: configured }: Configuration): string {

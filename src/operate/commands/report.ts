@@ -6,6 +6,7 @@ import { CarryRefused } from '../../store/carry.ts';
 import { DatabaseError, StoreUnfit } from '../../store/database.ts';
 import { CarryUnfinished, SchemaTooNew } from '../../store/migrate.ts';
 import { RestoreUnfinished, StorageExposed } from '../../store/open.ts';
+import { KeyPairUnfit } from '../checks/certificate-checks.ts';
 import { StartRefused } from '../checks/check.ts';
 import { ConfigurationError, EXIT_CONFIGURATION } from '../config.ts';
 import { Failure, shownPath } from './terminal.ts';
@@ -17,6 +18,7 @@ const EXIT_USAGE = 2;
 const UNFIT = [
   CheckpointKeyLost,
   ConfigurationError,
+  KeyPairUnfit,
   StoreUnfit,
   StartRefused,
   StorageExposed,

@@ -27,7 +27,6 @@ import {
 import { openSqlite } from '../../store/sqlite.ts';
 import { readSqliteCopy } from '../../store/sqlite-copy.ts';
 import { type Configuration, configurationFile, readConfiguration } from '../config.ts';
-import { parseFolder } from './arguments.ts';
 import { carryAll } from './backup.ts';
 import {
   type BackupList,
@@ -39,8 +38,8 @@ import {
 } from './backup-folder.ts';
 import { CHECKPOINT_KEY, type NeededKey, neededKeys, SECRETS_KEY } from './secrets.ts';
 import { type StoreOptions, verifying } from './store.ts';
-import { Failure, print, shownPath, tellInterrupted, withProgressBar } from './terminal.ts';
-import { newCommand } from './usage.ts';
+import { atEnd, Failure, print, shownPath, tellInterrupted, withProgressBar } from './terminal.ts';
+import { newCommand, parseFolder } from './usage.ts';
 
 interface RestoreOptions extends StoreOptions {
   replace?: boolean;
@@ -79,17 +78,13 @@ async function restore(backup: string, options: RestoreOptions): Promise<void> {
     );
   requirePlace(list, configuration, replace);
 
-  const release = holdStorage(configuration); // whatever state the store is in that is there
-  try {
-    requirePlace(list, configuration, replace); // a server may have begun and ended meanwhile
-    const reached = readCheckpoints(configuration.storage).checkpoints.at(-1)?.last_entry ?? 0;
-    const aside = await tellInterrupted('the same command begins anew', () =>
-      placeBackup(backup, list, configuration),
-    );
-    tell(list, { ...configuration, backup, aside, reached, keys: neededKeys(list, configuration) }, json);
-  } finally {
-    release();
-  }
+  await using _held = atEnd(holdStorage(configuration)); // whatever state the store is in that is there
+  requirePlace(list, configuration, replace); // a server may have begun and ended meanwhile
+  const reached = readCheckpoints(configuration.storage).checkpoints.at(-1)?.last_entry ?? 0;
+  const aside = await tellInterrupted('the same command begins anew', () =>
+    placeBackup(backup, list, configuration),
+  );
+  tell(list, { ...configuration, backup, aside, reached, keys: neededKeys(list, configuration) }, json);
 }
 
 function requireFit({ schema, version }: BackupList): void {
@@ -245,21 +240,16 @@ async function copyFiles(backup: string, list: BackupList, unfinished: string): 
  */
 async function fillPostgres(copy: string, list: BackupList, settings: StoreSettings): Promise<void> {
   const database = await openDatabase(settings, () => {});
-  try {
-    if ((await lookAtTarget(database, 'postgres')) === 'store') {
-      if (await holdsStore(database, list).catch(() => false)) return; // where tables of that name are others'
-      throw new Failure(
-        'the database of database_url is not empty, and nothing in it is replaced: make another, and name that one',
-      );
-    }
-    await withProgressBar('restoring', (told) =>
-      readSqliteCopy(copy, ({ snapshot }) =>
-        snapshot((view) => carryAll(view, database, list.entries, told)),
-      ),
+  await using _opened = atEnd(() => database.close());
+  if ((await lookAtTarget(database, 'postgres')) === 'store') {
+    if (await holdsStore(database, list).catch(() => false)) return; // where tables of that name are others'
+    throw new Failure(
+      'the database of database_url is not empty, and nothing in it is replaced: make another, and name that one',
     );
-  } finally {
-    await database.close();
   }
+  await withProgressBar('restoring', (told) =>
+    readSqliteCopy(copy, ({ snapshot }) => snapshot((view) => carryAll(view, database, list.entries, told))),
+  );
 }
 
 /** Whether it is the store of the backup, as far as its seals tell. One without seals has no entries. Throws `DatabaseError`. */

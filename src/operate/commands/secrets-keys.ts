@@ -24,8 +24,8 @@ import { counted } from '../../lib/counted.ts';
 import { SECOND_MS, timestampOrNull } from '../../lib/time.ts';
 import { clearSecrets, resealSecrets, sealedSecrets } from '../checks/sealed-secrets.ts';
 import type { Configuration } from '../config.ts';
-import { OPERATOR, type Store, type StoreOptions, withStore } from './store.ts';
-import { columns, confirm, Failure, print, shownPath } from './terminal.ts';
+import { listed, OPERATOR, onStore, type Store } from './store.ts';
+import { confirm, Failure, type Printed, shownPath } from './terminal.ts';
 import { newCommand } from './usage.ts';
 
 /** Four times what a node needs to hear of an entry. */
@@ -48,65 +48,61 @@ Examples:
   counterfoil secrets rotate --to 0123456789abcdef
   counterfoil secrets list`,
       )
-      .action(rotate),
+      .action(onStore(rotate)),
     newCommand(
       'list',
       'list the keys for secrets: since when, how many secrets each has sealed, whether this node has it',
       ['secrets list --json'],
-    ).action(list),
+    ).action(onStore(list)),
     newCommand('remove', 'end an old key on every node; refused while a secret is sealed with it', [
       'secrets remove 0123456789abcdef',
     ])
       .addArgument(new Argument('<id>', 'the id of the key, from secrets list'))
-      .action(remove),
+      .action(onStore(remove)),
   ];
   return [...commands, lostCommand()];
 }
 
-async function rotate({ to, ...options }: StoreOptions & { to?: string }): Promise<void> {
-  await withStore(options, async (store) => {
-    const { configuration, database } = store;
-    const before = (await ringIn(store)).current;
-    const isAlone = isOwnPlace(configuration) && (database.engine === 'sqlite' || configuration.nodes === 1);
-    if (to === undefined && !isAlone) return prepare(store, options);
-    const key = to ?? (await addKey(store)).id;
-    if (!readSecretKeys(configuration).some(({ id }) => id === key))
-      throw new Failure(
-        `${placeShown(configuration)} holds no key ${key}: counterfoil secrets list shows all`,
-      );
-    const { sealed, left } = await switchTo(store, key);
-    if (left.length > 0) process.exitCode = 1;
-    if (options.json) return console.log(JSON.stringify({ current: key, before, sealed, left }));
-    console.log(`${key} is the current key. ${counted(sealed, 'secret')} sealed with it.`);
-    if (left.length > 0)
-      console.error(
-        `${left.join(', ')} ${left.length === 1 ? 'was' : 'were'} changed in the store itself and left as ${left.length === 1 ? 'it is' : 'they are'}: run counterfoil audit verify`,
-      );
-    if (before === key) return;
-    console.error(`
-Next: save the keys again (counterfoil secrets backup FILE). After 15 minutes every session in use has moved to the new key. Then:
-  counterfoil secrets remove ${before}`);
-  });
+async function rotate(store: Store, { to }: { to?: string }): Promise<Printed> {
+  const { configuration, database } = store;
+  const before = (await ringIn(store)).current;
+  const isAlone = isOwnPlace(configuration) && (database.engine === 'sqlite' || configuration.nodes === 1);
+  if (to === undefined && !isAlone) return prepare(store);
+  const key = to ?? (await addKey(store)).id;
+  if (!readSecretKeys(configuration).some(({ id }) => id === key))
+    throw new Failure(`${placeShown(configuration)} holds no key ${key}: counterfoil secrets list shows all`);
+  const { sealed, left } = await switchTo(store, key);
+  const [was, it] = left.length === 1 ? ['was', 'it is'] : ['were', 'they are'];
+  const faults = `${left.join(', ')} ${was} changed in the store itself and left as ${it}: run counterfoil audit verify`;
+  const next = `Next: save the keys again (counterfoil secrets backup FILE).
+After 15 minutes every session in use has moved to the new key. Then:
+  counterfoil secrets remove ${before}`;
+  return {
+    json: { current: key, before, sealed, left },
+    text: `${key} is the current key. ${counted(sealed, 'secret')} sealed with it.`,
+    aside: [...(left.length > 0 ? [faults] : []), ...(before === key ? [] : [next])].join('\n\n'),
+    hasFailed: left.length > 0,
+  };
 }
 
 /** Makes a key that the operator must put on every node before it can be used. */
-async function prepare({ configuration, ...store }: Store, { json }: StoreOptions): Promise<void> {
+async function prepare(store: Store): Promise<Printed> {
+  const { configuration } = store;
   const isOwn = isOwnPlace(configuration);
-  const key = isOwn ? await addKey({ configuration, ...store }) : newSecretKey();
+  const key = isOwn ? await addKey(store) : newSecretKey();
   const place = placeShown(configuration);
-  if (json) {
-    const line = isOwn ? null : keyLine(key);
-    return console.log(JSON.stringify({ prepared: key.id, line, place: keyPlaceName(configuration) }));
-  }
-  if (!isOwn) console.log(keyLine(key));
   const restart = configuration.secrets_keys === null ? '' : ', and restart the nodes one after the other';
   const what = isOwn
     ? `The new key ${key.id} is in ${place}. Nothing is sealed with it yet.
 Next: copy that file to every other node (mode 0600, same owner)`
     : `This is the new key ${key.id}. It is kept nowhere, and shown only this once.
 Next: add the line to ${place} on every node. Keep the lines that are there${restart}`;
-  console.error(`${isOwn ? '' : '\n'}${what}. Then, on one node:
-  counterfoil secrets rotate --to ${key.id}`);
+  const line = isOwn ? null : keyLine(key);
+  return {
+    json: { prepared: key.id, line, place: keyPlaceName(configuration) },
+    text: line ?? '',
+    aside: `${what}. Then, on one node:\n  counterfoil secrets rotate --to ${key.id}`,
+  };
 }
 
 /** Adds a key to this node's own file. Throws `SecretKeysUnfit` for keys that are kept elsewhere. */
@@ -152,61 +148,56 @@ function placeShown(configuration: Configuration): string {
   return configuration.secrets_keys === null ? shownPath(name) : name;
 }
 
-async function list(options: StoreOptions): Promise<void> {
-  await withStore(options, async ({ configuration, database }) => {
-    const held = readSecretKeys(configuration).map(({ id }) => id);
-    const stored = await storedSecretKeys(database);
-    const { current } = ordersOf(stored);
-    const secrets = await sealedSecrets(database);
-    const ids = new Set([...stored.map(({ id }) => id), ...held, ...secrets.flatMap(({ key }) => key ?? [])]);
-    const place = placeShown(configuration);
-    const keys = [...ids].map((id) => {
-      const row = stored.find((one) => one.id === id);
-      return {
-        id,
-        created_at: timestampOrNull(row?.created_at),
-        removed_at: timestampOrNull(row?.removed_at),
-        state: !row ? 'unused' : row.removed_at !== null ? 'removed' : id === current ? 'current' : 'old',
-        sealed_secrets: secrets.filter(({ key }) => key === id).length,
-        held_in: held.includes(id) ? keyPlaceName(configuration) : null,
-      };
-    });
-    const rows = keys.map((one) => [
-      one.id,
-      one.created_at ?? '-',
-      one.state,
-      counted(one.sealed_secrets, 'secret'),
-      one.held_in === null ? 'missing on this node' : `in ${place}`,
-    ]);
-    if (options.json || rows.length > 0) print(options, { json: { keys }, text: columns(rows) });
+async function list({ configuration, database }: Store): Promise<Printed> {
+  const held = readSecretKeys(configuration).map(({ id }) => id);
+  const stored = await storedSecretKeys(database);
+  const { current } = ordersOf(stored);
+  const secrets = await sealedSecrets(database);
+  const ids = new Set([...stored.map(({ id }) => id), ...held, ...secrets.flatMap(({ key }) => key ?? [])]);
+  const keys = [...ids].map((id) => {
+    const row = stored.find((one) => one.id === id);
+    return {
+      id,
+      created_at: timestampOrNull(row?.created_at),
+      removed_at: timestampOrNull(row?.removed_at),
+      state: !row ? 'unused' : row.removed_at !== null ? 'removed' : id === current ? 'current' : 'old',
+      sealed_secrets: secrets.filter(({ key }) => key === id).length,
+      held_in: held.includes(id) ? keyPlaceName(configuration) : null,
+    };
   });
+  return listed('keys', keys, '', (one) => [
+    one.id,
+    one.created_at ?? '-',
+    one.state,
+    counted(one.sealed_secrets, 'secret'),
+    one.held_in === null ? 'missing on this node' : `in ${placeShown(configuration)}`,
+  ]);
 }
 
-async function remove(id: string, options: StoreOptions): Promise<void> {
-  await withStore(options, async ({ configuration, database, journal }) => {
-    const stored = await storedSecretKeys(database);
-    if (!stored.some((one) => one.id === id))
-      throw new Failure(`the store has no key ${id}: counterfoil secrets list shows all`);
-    // First: the one key of a store has no entry yet, so an act on it would be refused as on a row that was changed outside.
-    if (ordersOf(stored).current === id)
-      throw new Failure(`${id} is the current key: counterfoil secrets rotate puts another in its place`);
-    await journal.commit(async (transaction) => {
-      // The row is locked before the secrets are counted: no node seals with the key from here on.
-      await dropKey(transaction, OPERATOR, 'secrets.key_removed', id);
-      const { current } = ordersOf(await storedSecretKeys(transaction));
-      const needing = (await sealedSecrets(transaction)).filter(({ key }) => key === id);
-      if (needing.length > 0)
-        throw new Failure(
-          `${counted(needing.length, 'secret')} still sealed with ${id} (${[...new Set(needing.map(({ holder }) => holder))].join(', ')}): run counterfoil secrets rotate --to ${current}`,
-        );
-    });
-    if (options.json) return console.log(JSON.stringify({ removed: id }));
-    console.log(`No node takes the key ${id} for anything within a second.`);
-    if (readSecretKeys(configuration).some((one) => one.id === id))
-      console.error(
-        `Its line stays in ${placeShown(configuration)}: backups from before need it. Take it out when they are gone, or if the key was stolen.`,
+async function remove({ configuration, database, journal }: Store, id: string): Promise<Printed> {
+  const stored = await storedSecretKeys(database);
+  if (!stored.some((one) => one.id === id))
+    throw new Failure(`the store has no key ${id}: counterfoil secrets list shows all`);
+  // First: the one key of a store has no entry yet, so an act on it would be refused as on a row that was changed outside.
+  if (ordersOf(stored).current === id)
+    throw new Failure(`${id} is the current key: counterfoil secrets rotate puts another in its place`);
+  await journal.commit(async (transaction) => {
+    // The row is locked before the secrets are counted: no node seals with the key from here on.
+    await dropKey(transaction, OPERATOR, 'secrets.key_removed', id);
+    const { current } = ordersOf(await storedSecretKeys(transaction));
+    const needing = (await sealedSecrets(transaction)).filter(({ key }) => key === id);
+    if (needing.length > 0)
+      throw new Failure(
+        `${counted(needing.length, 'secret')} still sealed with ${id} (${[...new Set(needing.map(({ holder }) => holder))].join(', ')}): run counterfoil secrets rotate --to ${current}`,
       );
   });
+  return {
+    json: { removed: id },
+    text: `No node takes the key ${id} for anything within a second.`,
+    ...(readSecretKeys(configuration).some((one) => one.id === id) && {
+      aside: `Its line stays in ${placeShown(configuration)}: backups from before need it. Take it out when they are gone, or if the key was stolen.`,
+    }),
+  };
 }
 
 function lostCommand(): Command {
@@ -226,49 +217,43 @@ Examples:
   counterfoil secrets lost
   counterfoil secrets lost --yes --json`,
     )
-    .action(lost);
+    .action(onStore(lost));
 }
 
-async function lost({ yes, ...options }: StoreOptions & { yes?: boolean }): Promise<void> {
-  await withStore(options, async (store) => {
-    const { configuration, database, journal } = store;
-    const stored = await storedSecretKeys(database);
-    const missing = missingKeys(stored, configuration).map(({ id }) => id);
-    if (missing.length === 0) throw new Failure(`no key is missing from ${placeShown(configuration)}`);
-    const sealed = (await sealedSecrets(database)).filter(({ key }) => key !== null && missing.includes(key));
-    if (!yes)
-      await confirm(
-        `${counted(sealed.length, 'secret')} of authenticator apps and webhook endpoints cannot be used without ${missing.join(', ')}`,
-        {
-          question: 'Clear them for good?',
-          orElse: 'if no node and no saved file has the key, add --yes to clear them for good',
-          none: 'nothing was changed',
-        },
-      );
-    const current = missing.includes(ordersOf(stored).current)
-      ? await newCurrent(store, stored)
-      : ordersOf(stored).current;
-    const { apps, endpoints, left } = await clearSecrets(database, journal, missing);
-    for (const id of missing)
-      await journal.commit((transaction) => dropKey(transaction, OPERATOR, 'secrets.key_lost', id));
-    if (left.length > 0) process.exitCode = 1;
-    if (options.json)
-      return console.log(
-        JSON.stringify({ lost: missing, current, cleared: apps, disabled_endpoints: endpoints, left }),
-      );
-    console.log(`The store goes on without ${missing.join(', ')}. The current key is ${current}.`);
-    for (const email of apps)
-      console.log(`${email}: no authenticator app any more. A passkey or a recovery code signs in.`);
-    for (const id of endpoints) console.log(`${id}: no secret any more. Its merchant makes a new one.`);
-    if (left.length > 0)
-      console.error(
-        `${left.join(', ')}: changed in the store itself, and left: run counterfoil audit verify`,
-      );
-    console.error(`
-Next: start the service, and save the keys (counterfoil secrets backup FILE).
+async function lost(store: Store, { yes }: { yes?: boolean }): Promise<Printed> {
+  const { configuration, database, journal } = store;
+  const stored = await storedSecretKeys(database);
+  const missing = missingKeys(stored, configuration).map(({ id }) => id);
+  if (missing.length === 0) throw new Failure(`no key is missing from ${placeShown(configuration)}`);
+  const sealed = (await sealedSecrets(database)).filter(({ key }) => key !== null && missing.includes(key));
+  if (!yes)
+    await confirm(
+      `${counted(sealed.length, 'secret')} of authenticator apps and webhook endpoints cannot be used without ${missing.join(', ')}`,
+      {
+        question: 'Clear them for good?',
+        orElse: 'if no node and no saved file has the key, add --yes to clear them for good',
+        none: 'nothing was changed',
+      },
+    );
+  const current = missing.includes(ordersOf(stored).current)
+    ? await newCurrent(store, stored)
+    : ordersOf(stored).current;
+  const { apps, endpoints, left } = await clearSecrets(database, journal, missing);
+  for (const id of missing)
+    await journal.commit((transaction) => dropKey(transaction, OPERATOR, 'secrets.key_lost', id));
+  const faults = `${left.join(', ')}: changed in the store itself, and left: run counterfoil audit verify\n\n`;
+  return {
+    json: { lost: missing, current, cleared: apps, disabled_endpoints: endpoints, left },
+    text: [
+      `The store goes on without ${missing.join(', ')}. The current key is ${current}.`,
+      ...apps.map((one) => `${one}: no authenticator app any more. A passkey or a recovery code signs in.`),
+      ...endpoints.map((id) => `${id}: no secret any more. Its merchant makes a new one.`),
+    ].join('\n'),
+    aside: `${left.length > 0 ? faults : ''}Next: start the service, and save the keys (counterfoil secrets backup FILE).
 For an administrator who has neither passkey nor recovery code:
-  counterfoil administrators reset EMAIL`);
-  });
+  counterfoil administrators reset EMAIL`,
+    hasFailed: left.length > 0,
+  };
 }
 
 /** Makes a key current that the store does not know: one that was put there, or a new one in this node's own file. Throws `Failure`. */

@@ -28,12 +28,11 @@ import { decrypt, encrypt, newNonce } from '../../lib/secrets.ts';
 import { formatTimestamp, systemClock } from '../../lib/time.ts';
 import { prepareStorage } from '../../store/open.ts';
 import { type Configuration, configurationFile, readConfiguration } from '../config.ts';
-import { parseFile } from './arguments.ts';
 import { type BackupList, requireElsewhere } from './backup-folder.ts';
 import { keyCommands } from './secrets-keys.ts';
 import type { StoreOptions } from './store.ts';
 import { canAsk, Failure, print, shownPath } from './terminal.ts';
-import { newCommand } from './usage.ts';
+import { newCommand, parseFile } from './usage.ts';
 
 interface SecretsOptions extends StoreOptions {
   passphraseFile?: string;

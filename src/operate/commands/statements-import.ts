@@ -177,16 +177,8 @@ const reached = (minor: bigint | undefined) =>
     ? []
     : [['  by the lines', `${signedAmount(minor)}, which the opening balance and the lines come to`]];
 
-function lineText({
-  at,
-  bookingDay,
-  valueDay,
-  direction,
-  amountMinor,
-  currency,
-  counterparty,
-  text,
-}: StatementLine): string {
+function lineText(line: StatementLine): string {
+  const { at, bookingDay, valueDay, direction, amountMinor, currency, counterparty, text } = line;
   const amount = signedAmount(direction === 'debit' ? -amountMinor : amountMinor);
   const words = [counterparty.name, text.replaceAll('\n', ' ')].filter(Boolean).join(': ');
   const day = bookingDay ?? valueDay;
@@ -226,16 +218,8 @@ export const csvOptions = ({ csv, account, encoding }: CsvFlags): ReadOptions =>
 });
 
 /** How a file was read, and how to say it otherwise. */
-export function seenText({
-  file,
-  profile,
-  isRemembered,
-  headerLine,
-  layout,
-  sample,
-  names,
-  questions,
-}: CsvSeen): string {
+export function seenText(seen: CsvSeen): string {
+  const { file, profile, isRemembered, headerLine, layout, sample, names, questions } = seen;
   const known = isRemembered
     ? 'as it was read before'
     : profile === undefined

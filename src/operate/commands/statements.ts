@@ -13,7 +13,6 @@ import type { LineProposals } from '../../statements/matching/propose.ts';
 import { readingOptions } from '../../statements/remembered.ts';
 import { undoImport } from '../../statements/undo.ts';
 import { matchSettingsOf } from '../config.ts';
-import { addText } from './arguments.ts';
 import {
   type CsvFlags,
   csvFlags,
@@ -25,73 +24,66 @@ import {
 } from './statements-import.ts';
 import { OPERATOR, onStore, type Store, type StoreOptions, withStore } from './store.ts';
 import { columns } from './terminal.ts';
-import { newCommand } from './usage.ts';
+import { addCommands, addText, newCommand } from './usage.ts';
 
 export function command(): Command {
-  return newCommand('statements', "the bank's statements: read, kept, and matched with payments", [
-    'statements check november.xml',
-    'statements import november.xml',
-    'statements match',
-  ])
-    .addCommand(
-      withCsvFlags(new Command('check'))
-        .description('read statements and say what they hold and what is wrong; nothing is stored')
-        .argument('<file...>', 'CAMT.052, 053 or 054, MT940, MT942, OFX or CSV; also in a ZIP archive')
-        .addHelpText(
-          'after',
-          `
-Examples:
-  counterfoil statements check november.xml
-  counterfoil statements check statements/*.sta --json
-  counterfoil statements check november.csv --csv dates=dmy sign=signed currency=GBP`,
-        )
-        .action(check),
+  const checking = newCommand(
+    'check',
+    'read statements and say what they hold and what is wrong; nothing is stored',
+    [
+      'statements check november.xml',
+      'statements check statements/*.sta --json',
+      'statements check november.csv --csv dates=dmy sign=signed currency=GBP',
+    ],
+  ).argument('<file...>', 'CAMT.052, 053 or 054, MT940, MT942, OFX or CSV; also in a ZIP archive');
+  const importing = new Command('import')
+    .description('keep statements in the store; what it knows already adds nothing')
+    .argument('<file...>', 'as for check');
+  const matching = newCommand(
+    'match',
+    'say which payments the credits are for, and why; nothing is changed',
+    ['statements match november.xml', 'statements match --json'],
+  ).argument('[file...]', 'as for check; without one, the open lines of the store');
+  for (const one of [checking, importing, matching]) for (const option of csvFlags()) one.addOption(option);
+  checking.action(check);
+  importing
+    .option('--despite-faults', 'import what is right although something is wrong')
+    .option('--dry-run', 'say what would be imported, and import nothing')
+    .option(
+      '--confirm',
+      'the lines of a CSV file were looked at and are right; it is asked once for each account',
     )
-    .addCommand(
-      withCsvFlags(new Command('import'))
-        .description('keep statements in the store; what it knows already adds nothing')
-        .argument('<file...>', 'as for check')
-        .option('--despite-faults', 'import what is right although something is wrong')
-        .option('--dry-run', 'say what would be imported, and import nothing')
-        .option(
-          '--confirm',
-          'the lines of a CSV file were looked at and are right; it is asked once for each account',
-        )
-        .addHelpText(
-          'after',
-          `
+    .addHelpText(
+      'after',
+      `
 Each file is imported whole or not at all.
 
 Examples:
   counterfoil statements import november.xml
   counterfoil statements import statements/*.sta --dry-run`,
-        )
-        .action(importFiles),
     )
-    .addCommand(undoCommand())
-    .addCommand(
-      withCsvFlags(new Command('match'))
-        .description('say which payments the credits are for, and why; nothing is changed')
-        .argument('[file...]', 'as for check; without one, the open lines of the store')
-        .option(
-          '--prefix <text...>',
-          'what you write before references, in place of statements.prefixes',
-          addText,
-        )
-        .addHelpText(
-          'after',
-          '\nExamples:\n  counterfoil statements match november.xml\n  counterfoil statements match --json',
-        )
-        .action(matchFiles),
-    );
-}
-
-const undoCommand = (): Command =>
-  new Command('undo')
-    .description('undo an import of which nothing was decided; its file can be imported again')
+    .action(importFiles);
+  matching
+    .option(
+      '--prefix <text...>',
+      'what you write before references, in place of statements.prefixes',
+      addText,
+    )
+    .action(matchFiles);
+  const undoing = newCommand(
+    'undo',
+    'undo an import of which nothing was decided; its file can be imported again',
+    ['statements undo stm_01k9t8a2zq4m'],
+  )
     .argument('<statement>', 'the id of the statement: stm_…, as import --json and the history name it')
-    .addHelpText('after', '\nExamples:\n  counterfoil statements undo stm_01k9t8a2zq4m')
     .action(onStore(undo));
+  const group = newCommand('statements', "the bank's statements: read, kept, and matched with payments", [
+    'statements check november.xml',
+    'statements import november.xml',
+    'statements match',
+  ]);
+  return addCommands(group, [checking, importing, undoing, matching]);
+}
 
 async function undo({ journal }: Store, id: string) {
   const lines = await journal.commit((transaction) => undoImport(transaction, id, OPERATOR));
@@ -100,9 +92,6 @@ async function undo({ journal }: Store, id: string) {
     text: `${id} is undone: ${counted(lines, 'line')} of it no longer count.`,
   };
 }
-
-const withCsvFlags = (command: Command): Command =>
-  csvFlags().reduce((one, option) => one.addOption(option), command);
 
 /** `counterfoil statements check`. Sets exit code 1 if there is a fault. */
 function check(files: readonly string[], options: CsvFlags & { json?: boolean }): void {

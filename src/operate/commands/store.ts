@@ -22,8 +22,8 @@ import { lineOf } from '../checks/check.ts';
 import { ROW_CHECKS } from '../checks/row-checks.ts';
 import { lostDatabaseFile, misplacedFiles } from '../checks/store-checks.ts';
 import { type Configuration, configurationFile, readConfiguration } from '../config.ts';
-import { parsePast } from './arguments.ts';
-import { columns, Failure, type Printed, print, shownPath, withProgressBar } from './terminal.ts';
+import { atEnd, columns, Failure, type Printed, print, shownPath, withProgressBar } from './terminal.ts';
+import { parsePast } from './usage.ts';
 
 export interface StoreOptions {
   config?: string;
@@ -108,12 +108,9 @@ export async function withDatabase<T>(configuration: Configuration, use: (databa
   const database = await openDatabase(configuration, (error) => {
     throw error;
   });
-  try {
-    await requireSchema(database, configuration);
-    return await use(database);
-  } finally {
-    await database.close();
-  }
+  await using _opened = atEnd(() => database.close());
+  await requireSchema(database, configuration);
+  return await use(database);
 }
 
 /**

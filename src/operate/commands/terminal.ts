@@ -15,17 +15,26 @@ export class Failure extends Error {
   override readonly name: string = 'Failure';
 }
 
-/** What a command comes to: a JSON document, or text. `aside`, on standard error, says what to do with a secret in `text`. */
+/**
+ * What a command comes to: a JSON document, or text. `aside`, on standard error, says what to do next, and what to do with a secret in
+ * `text`. `hasFailed`: it exits with 1.
+ */
 export interface Printed {
   json: object;
   text: string;
   aside?: string;
+  hasFailed?: boolean;
 }
 
 /** Prints a result as its user asked for it. */
-export function print(options: { json?: boolean | undefined }, { json, text, aside }: Printed): void {
-  console.log(options.json ? JSON.stringify(json) : text);
-  if (aside !== undefined && !options.json) console.error(`\n${aside}`);
+export function print(
+  options: { json?: boolean | undefined },
+  { json, text, aside, hasFailed }: Printed,
+): void {
+  if (options.json) console.log(JSON.stringify(json));
+  else if (text !== '') console.log(text);
+  if (aside && !options.json) console.error(text === '' ? aside : `\n${aside}`);
+  if (hasFailed) process.exitCode = 1;
 }
 
 type Stream = NodeJS.WriteStream;
@@ -253,6 +262,13 @@ export async function saysYes(question: string): Promise<boolean> {
     terminal.close();
   }
 }
+
+/** For `await using`: calls `end` when the block is left, in whatever way. */
+export const atEnd = (end: () => unknown): AsyncDisposable => ({
+  async [Symbol.asyncDispose]() {
+    await end();
+  },
+});
 
 /** Asks at a terminal whether to go on. Throws `Failure` without a terminal, with `orElse`, and with `none` if the answer is no. */
 export async function confirm(what: string, asks: { question: string; orElse: string; none: string }) {

@@ -27,7 +27,7 @@ import {
   type Store,
   type StoreOptions,
 } from './store.ts';
-import { Failure, print, shownPath } from './terminal.ts';
+import { atEnd, Failure, print, shownPath } from './terminal.ts';
 import { newCommand } from './usage.ts';
 
 const COMMANDS: Readonly<Record<string, () => Command>> = {
@@ -46,13 +46,10 @@ function migrateCommand(): Command {
     if (lost) throw new StartRefused(lost); // an empty one in its place would be taken for the store
     // The store is not locked: a server of the previous version goes on, and waits for each step as for any commit.
     const database = await openFenced(configuration);
-    try {
-      const applied = await migrate(database);
-      const text = applied.length === 0 ? 'The schema is up to date.' : `Applied ${applied.join(', ')}.`;
-      print(options, { json: { applied }, text });
-    } finally {
-      await database.close();
-    }
+    await using _opened = atEnd(() => database.close());
+    const applied = await migrate(database);
+    const text = applied.length === 0 ? 'The schema is up to date.' : `Applied ${applied.join(', ')}.`;
+    print(options, { json: { applied }, text });
   });
 }
 
@@ -154,13 +151,9 @@ run it on each node whose start is refused.`,
 async function restored(options: StoreOptions): Promise<void> {
   const configuration = readConfiguration(configurationFile(options.config));
   requireStore(configuration);
-  const release = holdStorage(configuration);
-  try {
-    const other = await recordRestored(configuration);
-    tellRestored(other, await moveCheckpointsAside(configuration.storage), configuration, options.json);
-  } finally {
-    release();
-  }
+  await using _held = atEnd(holdStorage(configuration));
+  const other = await recordRestored(configuration);
+  tellRestored(other, await moveCheckpointsAside(configuration.storage), configuration, options.json);
 }
 
 /** Records what was found in an entry. Throws `Failure` if the store and its newest checkpoint agree, or if the store is empty. */

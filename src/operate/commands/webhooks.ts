@@ -9,10 +9,9 @@ import { ENDPOINT_ID_PREFIX, type Endpoint } from '../../webhooks/endpoint.ts';
 import { presentEndpoint } from '../../webhooks/present.ts';
 import { findEndpoint, searchEndpoints } from '../../webhooks/queries.ts';
 import { webhookRules } from '../settings/merchants.ts';
-import { parseId } from './arguments.ts';
 import { actCommands, listed, onStore, type Store } from './store.ts';
 import { Failure } from './terminal.ts';
-import { addCommands, newCommand } from './usage.ts';
+import { addCommands, newCommand, parseId } from './usage.ts';
 
 const EXAMPLE = `${ENDPOINT_ID_PREFIX}01m7xy90z59x4m4bthzeq11xez7gvadtw35y`;
 const ARGUMENT = [

@@ -21,7 +21,7 @@ import {
   without,
 } from './operation.ts';
 
-export const keySchema = z
+const keySchema = z
   .strictObject({
     key_sha256: setting(
       z
@@ -62,7 +62,7 @@ export const keySchema = z
   );
 
 /** What one merchant may do more or less of than all others. */
-export const merchantLimitsSchema = z.strictObject({
+const merchantLimitsSchema = z.strictObject({
   writes_per_second: setting(wholeNumber(1).optional(), 'Requests other than GET and HEAD, in each mode.'),
   reads_per_second: setting(wholeNumber(1).optional(), 'GET and HEAD, in each mode.'),
 });
@@ -74,7 +74,7 @@ const pageSchema = z
   .optional()
   .meta({ check: 'http or https URL' });
 
-export const merchantWebhookSchema = z.strictObject({
+const merchantWebhookSchema = z.strictObject({
   id: setting(
     z.string().regex(/^[0-9a-z_]{1,40}$/, 'must be up to 40 of 0-9, a-z and _'),
     'A name of its own for the endpoint; with another name it is another endpoint.',

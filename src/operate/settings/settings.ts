@@ -1,10 +1,10 @@
 // Every setting: its name, default, check and meaning. docs/configuration.md is written from this.
 import { z } from 'zod';
 import { isCurrency, parseAmount } from '../../lib/money.ts';
-import { METHOD_GROUPS, methodsSchema } from '../../payments/methods/settings.ts';
+import { eachOnce, methodsSchema } from '../../payments/methods/settings.ts';
 import { termsSettings } from '../../payments/pay-by.ts';
 import { hostsFault } from '../../store/connection-string.ts';
-import { keySchema, merchantLimitsSchema, merchantSchema, merchantWebhookSchema } from './merchants.ts';
+import { merchantSchema } from './merchants.ts';
 import {
   BASE_URL_CHECK,
   baseUrl,
@@ -157,45 +157,23 @@ export const configurationSchema = z.strictObject({
     'What the log holds of an address that was refused or signed in: its network (IPv4 /24, IPv6 /64), the address, or a digest whose key each start makes anew.',
   ),
   merchants: setting(
-    z
-      .array(merchantSchema)
-      .default([])
-      .superRefine((merchants, context) => {
-        const ids = new Set<string>();
-        for (const [index, one] of merchants.entries()) {
-          if (ids.has(one.id))
-            context.addIssue({ code: 'custom', path: [index, 'id'], message: 'is used twice' });
-          ids.add(one.id);
-        }
-      }),
+    z.array(merchantSchema).default([]).superRefine(eachOnce),
     'Who may create payments, and with which keys. Read again on SIGHUP.',
   ),
 });
 
 export type Settings = z.output<typeof configurationSchema>;
 
-/** The groups of settings by their paths, without list indexes. */
-const GROUPS: Readonly<Record<string, { shape: object }>> = {
-  review: reviewSchema,
-  registration: registrationSchema,
-  rate_limits: rateLimitsSchema,
-  console: placeSchema,
-  admin: placeSchema,
-  metrics: metricsSchema,
-  security: securitySchema,
-  mail: mailSchema as unknown as { shape: object },
-  tls: tlsSchema,
-  statements: statementsSchema,
-  webhooks: webhooksSchema,
-  merchants: merchantSchema,
-  'merchants.keys': keySchema,
-  'merchants.webhooks': merchantWebhookSchema,
-  'merchants.rate_limits': merchantLimitsSchema,
-  ...METHOD_GROUPS,
-};
-
 /** The names of settings at a place in the file: `['merchants', 0]` → `id`, `name`, `keys`. */
 export function namesAt(path: readonly PropertyKey[]): string[] {
-  const group = path.filter((part) => typeof part === 'string').join('.');
-  return Object.keys((Object.hasOwn(GROUPS, group) ? GROUPS[group]! : configurationSchema).shape);
+  let group = groupIn(configurationSchema);
+  for (const part of path) if (typeof part === 'string') group = groupIn(group?.shape[part]);
+  return Object.keys(group?.shape ?? {});
+}
+
+/** The group that a schema is of, or is a list of; undefined if it is of a single value. */
+function groupIn(schema: z.core.$ZodType | undefined): z.ZodObject | undefined {
+  if (schema === undefined || schema instanceof z.ZodObject) return schema;
+  const def = schema._zod.def as Partial<Record<'innerType' | 'element' | 'in', z.core.$ZodType>>;
+  return groupIn(def.innerType ?? def.element ?? def.in);
 }

@@ -155,13 +155,16 @@ export const methodsSchema = z
       accounts: (one.accounts ?? []).map((account) => plain(account)),
     })),
   )
-  .superRefine((methods, context) => {
-    const ids = new Set<string>();
-    for (const [index, { id }] of methods.entries()) {
-      if (ids.has(id)) refuse(context, [index, 'id'], 'is used twice');
-      ids.add(id);
-    }
-  });
+  .superRefine(eachOnce);
+
+/** For `superRefine` of a list: refuses an id that stands twice. */
+export function eachOnce(list: readonly { id: string }[], context: z.RefinementCtx): void {
+  const ids = new Set<string>();
+  for (const [index, { id }] of list.entries()) {
+    if (ids.has(id)) refuse(context, [index, 'id'], 'is used twice');
+    ids.add(id);
+  }
+}
 
 /** A method as the configuration has it, checked. */
 export type MethodSettings = z.output<typeof methodsSchema>[number];
@@ -175,11 +178,3 @@ function plain(account: Account): Account {
     ...(bic !== undefined && { bic: bic.toUpperCase() }),
   };
 }
-
-/** The settings of each list or group, by the path that leads there. */
-export const METHOD_GROUPS = {
-  methods: methodSchema,
-  'methods.accounts': accountSchema,
-  'methods.accounts.rows': rowSchema,
-  'methods.accounts.address': addressSchema,
-};

@@ -1,8 +1,8 @@
-// counterfoil payments and requests: one payment with its story, and what is known of one request.
-
+// counterfoil payments, requests and export: shows a payment with its story or what is known of a request, and writes payments out.
 import { createReadStream } from 'node:fs';
+import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
-import { Command } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import type { AuditEntry } from '../../journal/audit-entry.ts';
 import { lastVerification } from '../../journal/background-verification.ts';
 import { CheckpointLookup } from '../../journal/checkpoint.ts';
@@ -11,24 +11,48 @@ import { counted } from '../../lib/counted.ts';
 import { type Moments, momentsIn } from '../../lib/moments.ts';
 import { formatAmount } from '../../lib/money.ts';
 import { jsonOr } from '../../lib/text.ts';
-import { formatTimestamp, systemClock } from '../../lib/time.ts';
-import { asOf, isPaymentId, PAYMENT_ID_PREFIX, type Payment, receivedMinor } from '../../payments/payment.ts';
-import { findPayment } from '../../payments/queries.ts';
+import { dayBounds, formatTimestamp, systemClock } from '../../lib/time.ts';
+import { MERCHANT_ID_PREFIX, type Mode } from '../../merchants/merchant.ts';
+import { Offer } from '../../payments/methods/offer.ts';
+import {
+  asOf,
+  isPaymentId,
+  PAYMENT_ID_PREFIX,
+  type Payment,
+  receivedMinor,
+  STATUSES,
+  type Status,
+} from '../../payments/payment.ts';
+import { findPayment, paymentsAfter } from '../../payments/queries.ts';
 import { isPaymentAsRecorded } from '../../payments/transition.ts';
 import { wholePayment } from '../../review/admin/present.ts';
+import { exportPayments } from '../../review/export.ts';
 import { searchPayments } from '../../review/search-queries.ts';
 import { type TimelineItem, timelineOf } from '../../review/timeline.ts';
+import { EXPORT_FORMATS, type ExportFormat, SEPARATOR_NAMES, type Separator } from '../../web/row-writer.ts';
+import type { Configuration } from '../config.ts';
 import { placesOf } from '../settings/places.ts';
-import { parseRequestId, REQUEST_ID } from './arguments.ts';
 import { configured, type StoreOptions, withDatabase } from './store.ts';
-import { columns, Failure, shownPath } from './terminal.ts';
-import { CONFIG_OPTION, newCommand } from './usage.ts';
+import { columns, Failure, shownPath, withProgressBar, writeLines } from './terminal.ts';
+import {
+  CONFIG_OPTION,
+  JSON_NEEDS_OUTPUT,
+  newCommand,
+  parseId,
+  parseRequestId,
+  REQUEST_ID,
+  UsageError,
+} from './usage.ts';
 
 /** References are not unique: more payments than this are not printed. */
 const SHOWN_MAXIMUM = 10;
 
-export const command = (name: string): Command =>
-  name === 'payments' ? paymentsCommand() : requestsCommand();
+const COMMANDS: Readonly<Record<string, () => Command>> = {
+  payments: paymentsCommand,
+  requests: requestsCommand,
+  export: exportCommand,
+};
+export const command = (name: string): Command => COMMANDS[name]!();
 
 function paymentsCommand(): Command {
   return newCommand('payments', 'look at one payment', [
@@ -223,5 +247,115 @@ function toldEntries(entries: readonly AuditEntry[], words: Moments): string {
       action,
       subject,
     ]),
+  );
+}
+
+interface ExportOptions extends StoreOptions {
+  format: ExportFormat;
+  separator?: Separator;
+  status?: Status;
+  merchant?: string;
+  mode?: Mode;
+  from?: string;
+  to?: string;
+  output?: string;
+}
+
+const DAY = /^\d{4}-\d\d-\d\d$/;
+const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?(Z|[+-]\d\d:\d\d)$/;
+
+function exportCommand(): Command {
+  return newCommand(
+    'export',
+    'write payments, newest first, as CSV for spreadsheets or NDJSON for programs',
+    [
+      'export --status approved --from 2026-11-01 --to 2026-11-30 --output november.csv',
+      'export --separator semicolon --output november-for-excel.csv',
+      'export --merchant mer_development --format ndjson | gzip > payments.ndjson.gz',
+    ],
+    `It holds personal data: the file is readable by its owner alone.`,
+  )
+    .addOption(new Option('--format <format>', 'what to write').choices(EXPORT_FORMATS).default('csv'))
+    .addOption(
+      new Option('--separator <name>', 'CSV for a spreadsheet, with this between cells').choices(
+        SEPARATOR_NAMES,
+      ),
+    )
+    .addOption(new Option('--status <status>', 'only payments in this status').choices(STATUSES))
+    .option(
+      '--merchant <id>',
+      'only payments of this merchant: mer_…',
+      parseId(MERCHANT_ID_PREFIX, 'counterfoil merchants list'),
+    )
+    .addOption(new Option('--mode <mode>', 'only payments of this mode').choices(['live', 'test']))
+    .option(
+      '--from <date>',
+      'created from this day on (time_zone of the configuration), or moment',
+      parseTime,
+    )
+    .option('--to <date>', 'created up to this day, itself included, or before this moment', parseTime)
+    .option('--output <file>', 'into a file, put in place when it is whole (default: standard output)')
+    .option(...CONFIG_OPTION)
+    .option('--json', 'print one JSON document, with --output')
+    .action(writePayments);
+}
+
+function parseTime(text: string): string {
+  const isDay = DAY.test(text) && dayBounds(text, 'UTC') !== undefined;
+  if (isDay || (MOMENT.test(text) && Number.isFinite(Date.parse(text)))) return text;
+  throw new InvalidArgumentError('It is no day (2026-11-20) and no moment (2026-11-20T14:00:00+00:00).');
+}
+
+/** A day's beginning or end, or a moment, in milliseconds since 1970. */
+function timeOf(
+  text: string | undefined,
+  side: 'from' | 'to',
+  { time_zone }: Configuration,
+): number | undefined {
+  if (text === undefined) return undefined;
+  return dayBounds(text, time_zone)?.[side] ?? Date.parse(text);
+}
+
+async function writePayments(options: ExportOptions): Promise<void> {
+  const { format, separator, status, merchant, mode, output, json } = options;
+  if (json && output === undefined) throw new UsageError(JSON_NEEDS_OUTPUT);
+  if (separator !== undefined && format !== 'csv') throw new UsageError('--separator is for --format csv');
+  const configuration = configured(options.config);
+  const from = timeOf(options.from, 'from', configuration);
+  const to = timeOf(options.to, 'to', configuration);
+  if (from !== undefined && to !== undefined && from >= to)
+    throw new UsageError('--from is after --to: nothing lies between them');
+  const choices = new Map(configuration.merchants.map(({ id, methods }) => [id, methods]));
+  const methodsOf = (id: string) => choices.get(id) ?? null;
+  const offer = new Offer(configuration.methods, { methodsOf });
+  const filter = { status, merchant_id: merchant, mode, from, to };
+  const count = await withProgressBar('exporting', (told) =>
+    withDatabase(configuration, (database) =>
+      database.snapshot(async (view) => {
+        const oldest = Math.max((await paymentsAfter(view, undefined, 1))[0]?.created_at ?? 0, from ?? 0);
+        let newest: number | undefined;
+        const lines = exportPayments(view, {
+          format,
+          separator,
+          filter,
+          timeZone: configuration.time_zone,
+          now: systemClock.now(),
+          offer,
+          // Newest first: how far it has come in time says how much is left, and nothing has to be counted.
+          onProgress(_done, created_at) {
+            newest ??= created_at;
+            told(newest - created_at, newest - oldest);
+          },
+        });
+        return writeLines(lines, output);
+      }),
+    ),
+  );
+  if (count === 0) console.error('counterfoil: no payment fits these options');
+  if (output === undefined || count === undefined) return;
+  console.log(
+    json
+      ? JSON.stringify({ file: resolve(output), format, payments: count })
+      : `Exported ${counted(count, 'payment')} to ${shownPath(resolve(output))}.`,
   );
 }
