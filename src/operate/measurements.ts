@@ -137,21 +137,18 @@ type Values = number | Readonly<Record<string, number | boolean>> | undefined;
 /** A metric that is read: one value, or one for each value of its `label`; left out while `read` gives undefined. */
 interface ReadMetric {
   help: string;
-  label?: string;
+  label?: string | undefined;
   grows?: true;
   read(): Values | Promise<Values>;
 }
 type ReadMetrics = Record<string, ReadMetric>;
 type Read = () => number | null | undefined | Promise<number | null | undefined>;
 
-/** What only grows. */
-const total = (help: string, read: () => number): ReadMetric => ({ help, read, grows: true });
-
 /** What is now. */
-const gauge = (help: string, read: () => number | undefined | Promise<number | undefined>): ReadMetric => ({
-  help,
-  read,
-});
+const gauge = (help: string, read: ReadMetric['read'], label?: string): ReadMetric => ({ help, read, label });
+
+/** What only grows. */
+const total: typeof gauge = (...given) => ({ ...gauge(...given), grows: true });
 
 /** A moment, milliseconds since 1970 as it is read. */
 const moment = (help: string, readMs: Read): ReadMetric => ({
@@ -227,24 +224,23 @@ function ofWebhooks(parts: Measured): ReadMetrics {
   // Counted at most once a minute: there may be many.
   const waiting = rarely(measured(log, 'waiting deliveries', () => waitingDeliveries(database)));
   return {
-    counterfoil_webhook_attempts_total: {
-      help: 'Attempts of this node, by the status of the delivery after them: delivered, retrying or failed.',
-      label: 'status',
-      grows: true,
-      read: () => webhooks.counters,
-    },
+    counterfoil_webhook_attempts_total: total(
+      'Attempts of this node, by the status of the delivery after them: delivered, retrying or failed.',
+      () => webhooks.counters,
+      'status',
+    ),
     counterfoil_webhooks_held_up: gauge(
       'Whether this node cannot deliver webhooks for now because of the store (1) or can (0). Payments may be well meanwhile.',
       () => Number(webhooks.isHeldUp),
     ),
-    counterfoil_webhook_endpoints: {
-      help: 'Webhook endpoints of all merchants, by their state: enabled, failing or disabled.',
-      label: 'state',
-      async read() {
+    counterfoil_webhook_endpoints: gauge(
+      'Webhook endpoints of all merchants, by their state: enabled, failing or disabled.',
+      async () => {
         const states = await endpoints();
         return states && Object.fromEntries(ENDPOINT_STATES.map((state) => [state, states[state]]));
       },
-    },
+      'state',
+    ),
     counterfoil_webhook_failing_age_seconds: age(
       'How long no attempt has succeeded at the endpoint that has failed longest and is not disabled; 0 where none fails.',
       parts,
@@ -272,12 +268,11 @@ function ofLetters(parts: Measured): ReadMetrics {
   if (!counters) return {};
   const letters = rarely(measured(log, 'letters', () => countLetters(database)));
   return {
-    counterfoil_letter_attempts_total: {
-      help: 'Attempts of this node to send a letter, by the status of the letter after them: sent, retrying or failed.',
-      label: 'status',
-      grows: true,
-      read: () => counters,
-    },
+    counterfoil_letter_attempts_total: total(
+      'Attempts of this node to send a letter, by the status of the letter after them: sent, retrying or failed.',
+      () => counters,
+      'status',
+    ),
     counterfoil_letters_waiting: gauge(
       'Letters that wait for their first or next attempt.',
       async () => (await letters())?.waiting,
@@ -296,11 +291,11 @@ function ofLetters(parts: Measured): ReadMetrics {
 
 function ofStorage({ holds, freeBytes, newestBackupAt, lastVerification, log }: Measured): ReadMetrics {
   return {
-    counterfoil_ready: {
-      help: 'Whether this node has what it needs to take requests, by the names of /health/ready: 1 or 0.',
-      label: 'check',
-      read: holds,
-    },
+    counterfoil_ready: gauge(
+      'Whether this node has what it needs to take requests, by the names of /health/ready: 1 or 0.',
+      holds,
+      'check',
+    ),
     counterfoil_storage_free_bytes: gauge(
       'Room on the disk where storage lies.',
       measured(log, 'the room on the disk', freeBytes),

@@ -1,4 +1,4 @@
-// counterfoil listen: forwards test events to a server on this machine, by the API of a running service.
+// counterfoil listen and trigger: forwards test events to a server on this machine, and makes them, by the API of a running service.
 import { createHmac } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Argument, type Command, InvalidArgumentError } from 'commander';

@@ -1,4 +1,4 @@
-// counterfoil statements: reads bank statements, says what they hold, and imports them.
+// counterfoil statements: reads bank statements, says what they hold, imports them, and says which payments they are for.
 import { Command } from 'commander';
 import type { ReadStatements } from '#bank-statements';
 import { counted } from '../../lib/counted.ts';

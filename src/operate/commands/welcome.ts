@@ -6,15 +6,22 @@ import { setUpUrl } from '../../administrators/set-up.ts';
 import { INBOX_PATH } from '../../checkout/inbox.ts';
 import type { AuditEntry } from '../../journal/audit-entry.ts';
 import { entryFacts } from '../../journal/rows.ts';
+import { randomId } from '../../lib/ids.ts';
 import { formatAmount } from '../../lib/money.ts';
-import { SECOND_MS, systemClock } from '../../lib/time.ts';
+import { MINUTE_MS, SECOND_MS, systemClock } from '../../lib/time.ts';
 import { VERSION } from '../../lib/version.ts';
 import { pathOf } from '../../lib/web-address.ts';
 import { DEV_MAIL_PATH } from '../../mail/dev-mail.ts';
 import { type Caller, DEVELOPMENT_KEY } from '../../merchants/merchant.ts';
+import { createPayment } from '../../payments/create.ts';
 import { checkoutUrl, PAYMENT_PAGE } from '../../payments/present.ts';
-import type { Configuration } from '../config.ts';
-import { fillEmptyStore, newSample, sample } from '../demo.ts';
+import { listPayments, paymentsAfter } from '../../payments/queries.ts';
+import { parsePaymentRequest } from '../../payments/request.ts';
+import { cancelByCustomer } from '../../payments/submit.ts';
+import { type Trial, tryOut } from '../../review/try-out.ts';
+import { changeEndpoint, createEndpoint } from '../../webhooks/change.ts';
+import { listEndpoints } from '../../webhooks/queries.ts';
+import { type Configuration, termsOf } from '../config.ts';
 import { environment } from '../environment.ts';
 import type { Service } from '../main.ts';
 import { columns, shownPath, styled, type TerminalLog } from './terminal.ts';
@@ -51,12 +58,12 @@ export async function welcome({ configuration, service, log, stop, ...said }: We
     openInBrowser(url);
   };
   const keys: PressedKey[] = [
-    { letter: 'o', does: 'open pay page', press: () => open(doors.pay!) },
-    { letter: 'a', does: 'open review', press: () => open(doors.review) },
-    ...(doors.docs ? [{ letter: 'd', does: 'docs', press: () => open(doors.docs!) }] : []),
-    ...(demo ? [{ letter: 'n', does: 'new payment', press: () => renew() }] : []),
-    { letter: 'j', does: 'JSON log', press: () => log.toggleJson() },
-    { letter: 'q', does: 'quit', press: stop },
+    ['o', 'open pay page', () => open(doors.pay!)],
+    ['a', 'open review', () => open(doors.review)],
+    ...(doors.docs ? [['d', 'docs', () => open(doors.docs!)] as const] : []),
+    ...(demo ? [['n', 'new payment', () => renew()] as const] : []),
+    ['j', 'JSON log', () => log.toggleJson()],
+    ['q', 'quit', stop],
   ];
   const renew = async () => {
     doors.pay = await newSample(demo!); // the feed tells of it
@@ -106,12 +113,8 @@ function openInBrowser(url: string): void {
     .unref();
 }
 
-interface PressedKey {
-  letter: string;
-  /** What it does, in a word or two. */
-  does: string;
-  press(): void | Promise<void>;
-}
+/** A key, what it does in a word or two, and how. */
+type PressedKey = readonly [letter: string, does: string, press: () => void | Promise<void>];
 
 /** Between two looks whether a service in the background is in the foreground by now. */
 const LOOK_EACH_MS = SECOND_MS;
@@ -125,7 +128,7 @@ const CTRL_Z = '\x1a';
 function listenForKeys(keys: readonly PressedKey[], stop: () => void, log: TerminalLog): void {
   const { stdin, stdout } = process;
   if (!stdin.isTTY) return;
-  const names = keys.map(({ letter, does }) => `${letter} ${does}`).join(' · ');
+  const names = keys.map(([letter, does]) => `${letter} ${does}`).join(' · ');
   console.log(styled(stdout, 'dim', `  keys: ${names}\n`));
   let isListening = false;
   const begin = () => {
@@ -147,11 +150,11 @@ function listenForKeys(keys: readonly PressedKey[], stop: () => void, log: Termi
       if (letter === CTRL_C) stop();
       else if (letter === CTRL_Z) suspend();
       else {
-        const key = keys.find((one) => one.letter === letter.toLowerCase());
+        const [, does, press] = keys.find(([one]) => one === letter.toLowerCase()) ?? [];
         try {
-          await key?.press();
+          await press?.();
         } catch (error) {
-          log.error({ err: error }, `${key!.does} failed`);
+          log.error({ err: error }, `${does} failed`);
         }
       }
     }
@@ -300,4 +303,98 @@ function banner(
     '',
   ];
   return lines.join('\n');
+}
+
+/** The demo's payments: what each is for, its amount in euros, and the moves that lead to its status. */
+const PAYMENTS: readonly [description: string, amount: number, moves: readonly (Trial | 'cancel')[]][] = [
+  ['Demo: a desk lamp, approved', 89, ['submit', 'approve']],
+  ['Demo: a bicycle, rejected', 640.5, ['submit', 'reject']],
+  ['Demo: two tickets, cancelled by the customer', 58, ['cancel']],
+  ['Demo: a garden chair, expired, and its customer asks for a new link', 35, ['expire', 'request_link']],
+  ['Demo: a bookshelf, paid and waiting for review', 129.9, ['record']],
+  ['Demo: three cups, waiting for review', 24.3, ['submit']],
+];
+
+/** By which a later start knows the demo's endpoint again. */
+const INBOX_DESCRIPTION = 'Demo: the inbox of this server';
+
+/** The reference of the payments to pay, and the least time that one must have left. */
+const SAMPLE_REFERENCE = 'SAMPLE-1';
+const SAMPLE_TIME_LEFT_MS = 10 * MINUTE_MS;
+
+const ACT = { actor: 'operator', request_id: null };
+
+interface Demo {
+  configuration: Configuration;
+  service: Service;
+  caller: Caller;
+}
+
+/** Creates a payment in euros and returns its id. Throws as `commit` does. */
+async function create(
+  { configuration, service, caller }: Demo,
+  wish: { merchant_reference: string; amount: number; description: string },
+): Promise<string> {
+  const request = parsePaymentRequest({ currency: 'EUR', ...wish }, { strict: true, httpsOnly: false });
+  const { id } = await service.journal.commit((transaction) =>
+    createPayment(transaction, caller, ACT, request, termsOf(configuration)),
+  );
+  return id;
+}
+
+/**
+ * Fills a store without payments: a payment in each status, and a webhook endpoint whose events lie at `inboxUrl`. All of it goes through
+ * the journal, as what people do. Returns false if the store has payments: then the demo's endpoint alone is led to `inboxUrl`. Throws as
+ * `commit` does.
+ */
+export async function fillEmptyStore(demo: Demo, inboxUrl: string): Promise<boolean> {
+  const { caller } = demo;
+  const { database, journal, ring } = demo.service;
+  const tenant = { merchant_id: caller.merchant.id, mode: caller.key.mode };
+  if ((await paymentsAfter(database, undefined, 1)).length > 0) {
+    const endpoints = await listEndpoints(database, tenant);
+    const moved = endpoints.find(
+      ({ description, url }) => description === INBOX_DESCRIPTION && url !== inboxUrl,
+    );
+    if (moved)
+      await journal.commit((transaction) => changeEndpoint(transaction, moved.id, { url: inboxUrl }, ACT));
+    return false;
+  }
+  const requestId = randomId('req_', 16);
+  for (const [i, [description, amount, moves]] of PAYMENTS.entries()) {
+    const id = await create(demo, { merchant_reference: `DEMO-${i + 1}`, amount, description });
+    for (const move of moves)
+      await journal.commit(
+        (transaction) =>
+          move === 'cancel'
+            ? cancelByCustomer(transaction, id, requestId)
+            : tryOut(transaction, move, { id, merchant_id: tenant.merchant_id, requestId }),
+        id,
+      );
+  }
+  // Last, so that the inbox begins with what the newcomer does.
+  const wish = { url: inboxUrl, types: null, description: INBOX_DESCRIPTION };
+  await journal.commit((transaction) => createEndpoint(transaction, ring, tenant, wish, ACT));
+  return true;
+}
+
+/** Creates a payment to pay, and returns its page. Throws as `commit` does. */
+export async function newSample(demo: Demo): Promise<string> {
+  const id = await create(demo, {
+    merchant_reference: SAMPLE_REFERENCE,
+    amount: 49.9,
+    description: 'A sample payment to look at',
+  });
+  return checkoutUrl(demo.service.checkoutBaseUrl, id);
+}
+
+/** The page of the newest payment to pay that has time left, otherwise of a new one. Throws as `commit` does. */
+export async function sample(demo: Demo): Promise<string> {
+  const { merchant, key } = demo.caller;
+  const { database, checkoutBaseUrl } = demo.service;
+  const [latest] = await listPayments(database, {
+    ...{ merchant_id: merchant.id, mode: key.mode, merchant_reference: SAMPLE_REFERENCE, status: 'pending' },
+    ...{ before: undefined, limit: 1, now: systemClock.now() + SAMPLE_TIME_LEFT_MS },
+  });
+  return latest ? checkoutUrl(checkoutBaseUrl, latest.id) : newSample(demo);
 }
