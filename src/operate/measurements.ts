@@ -118,7 +118,7 @@ export class Measurements {
         async collect() {
           const values = await read();
           this.reset();
-          if (values === undefined) this.remove();
+          if (values === undefined) this.remove({});
           else if (typeof values === 'number') this.inc(values);
           else
             for (const [value, count] of Object.entries(values)) this.inc({ [label!]: value }, Number(count));

@@ -117,7 +117,7 @@ describe('measurements', () => {
     assert.equal(value(text, 'counterfoil_journal_queue_works'), 0);
   });
 
-  test('failures of the store are counted by their kind, and the queue that cannot be read is left out.', async () => {
+  test('failures of the store are counted by their kind, and what cannot be read is left out alone.', async () => {
     const { database } = service.service;
     const before = await scrape();
     const waiting = 'counterfoil_review_waiting_payments';
@@ -131,7 +131,10 @@ describe('measurements', () => {
     service.clock.advance(10_000);
     database.query = () => Promise.reject(new DatabaseError('unavailable', 'gone'));
     try {
-      assert.equal(value(await scrape(), waiting), undefined);
+      const without = await scrape();
+      assert.equal(value(without, waiting), undefined);
+      assert.equal(value(without, 'counterfoil_webhook_endpoints{state="enabled"}'), undefined);
+      assert.ok(value(without, 'counterfoil_journal_commits_total') !== undefined, 'the rest is told');
     } finally {
       database.query = query;
     }
