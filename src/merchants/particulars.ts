@@ -2,6 +2,7 @@
 
 import { crc32 } from 'node:zlib';
 import { z } from 'zod';
+import { givenText, setting, wholeNumber, without } from '../lib/setting.ts';
 import { languageTag, textFault } from '../lib/text.ts';
 
 const text = (maximum: number, multiline = false) =>
@@ -9,46 +10,43 @@ const text = (maximum: number, multiline = false) =>
     .string()
     .trim()
     .min(1)
-    .superRefine((value, context) => {
-      const fault = textFault(value, maximum, multiline);
-      if (fault) context.addIssue(fault);
-    });
+    .superRefine(without((value) => textFault(value, maximum, multiline)));
 
 /** Of one merchant. What is undefined is not known, or as for all. */
 export const particularsShape = {
-  legal_name: text(200)
-    .optional()
-    .describe('The name that receipts are issued under, such as `Corner Shop GmbH`.')
-    .meta({ check: '1 to 200 characters' }),
-  address: text(400, true)
-    .optional()
-    .describe('The postal address on receipts; lines as they are to be printed.')
-    .meta({ check: '1 to 400 characters' }),
-  tax_id: text(40).optional().describe('The tax number on receipts.').meta({ check: '1 to 40 characters' }),
-  logo: z
-    .string()
-    .min(1)
-    .optional()
-    .describe('File with its logo, for checkout, receipts and letters; relative to this file.')
-    .meta({ check: 'a PNG or JPEG file of at most 16 KB' }),
-  letters_off: z
-    .array(z.string())
-    .max(20)
-    .optional()
-    .describe('Letters that are not sent, to its customers or to itself ([which](mail.md)).')
-    .meta({ check: 'names of letters' }),
-  language: z
-    .string()
-    .refine((text) => languageTag(text) !== undefined, 'must be a language tag')
-    .optional()
-    .describe('The language of letters to the merchant, such as `de`: one of the console, else English.')
-    .meta({ check: 'a language tag (BCP 47)' }),
-  remind_days: z
-    .int()
-    .min(1)
-    .max(30)
-    .optional()
-    .describe('How many days before the day to pay by customers are reminded; never when left out.'),
+  legal_name: setting(
+    text(200).optional(),
+    'The name that receipts are issued under, such as `Corner Shop GmbH`.',
+    '1 to 200 characters',
+  ),
+  address: setting(
+    text(400, true).optional(),
+    'The postal address on receipts; lines as they are to be printed.',
+    '1 to 400 characters',
+  ),
+  tax_id: setting(text(40).optional(), 'The tax number on receipts.', '1 to 40 characters'),
+  logo: setting(
+    givenText.optional(),
+    'File with its logo, for checkout, receipts and letters; relative to this file.',
+    'a PNG or JPEG file of at most 16 KB',
+  ),
+  letters_off: setting(
+    z.array(z.string()).max(20).optional(),
+    'Letters that are not sent, to its customers or to itself ([which](mail.md)).',
+    'names of letters',
+  ),
+  language: setting(
+    z
+      .string()
+      .refine((text) => languageTag(text) !== undefined, 'must be a language tag')
+      .optional(),
+    'The language of letters to the merchant, such as `de`: one of the console, else English.',
+    'a language tag (BCP 47)',
+  ),
+  remind_days: setting(
+    wholeNumber(1, 30).optional(),
+    'How many days before the day to pay by customers are reminded; never when left out.',
+  ),
 };
 const particularsSchema = z.object(particularsShape);
 /** `logo` is the picture itself here, as `logoFrom` returns it. */

@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { addBankDays, CALENDARS, type Calendar } from '../lib/bank-days.ts';
+import { setting, wholeNumber } from '../lib/setting.ts';
 import { DAY_MS, dateIn, isTimeZone, SECOND_MS } from '../lib/time.ts';
 
 /** What a new payment takes from the configuration. */
@@ -41,32 +42,24 @@ export function payByDay(
 }
 
 export const termsSettings = {
-  payment_lifetime_s: z
-    .int()
-    .min(300)
-    .max(15_552_000)
-    .default(DEFAULT_TERMS.lifetimeS)
-    .describe('Seconds a payment stays open when the request does not say.'),
-  time_zone: z
-    .string()
-    .refine(isTimeZone, 'must be a time zone of the IANA database, such as Europe/Berlin')
-    .default('UTC')
-    .describe(
-      'The time zone that customers and administrators read moments in, and whose days are counted and exported.',
-    )
-    .meta({ check: 'a name of the IANA time zone database' }),
-  calendar: z
-    .enum(CALENDARS)
-    .default(DEFAULT_TERMS.calendar)
-    .describe(
-      'The bank days in which the last day to pay by is counted and bank lines are judged to be in time: the closing days of TARGET, with those of a country besides; with `none` every day counts.',
-    ),
-  pay_by_grace_days: z
-    .int()
-    .min(0)
-    .max(20)
-    .default(DEFAULT_TERMS.graceDays)
-    .describe(
-      'Bank days between the last day to pay by, which customers read, and `expires_at`. Money and announcements that come within them are in time.',
-    ),
+  payment_lifetime_s: setting(
+    wholeNumber(300, 15_552_000).default(DEFAULT_TERMS.lifetimeS),
+    'Seconds a payment stays open when the request does not say.',
+  ),
+  time_zone: setting(
+    z
+      .string()
+      .refine(isTimeZone, 'must be a time zone of the IANA database, such as Europe/Berlin')
+      .default('UTC'),
+    'The time zone that customers and administrators read moments in, and whose days are counted and exported.',
+    'a name of the IANA time zone database',
+  ),
+  calendar: setting(
+    z.enum(CALENDARS).default(DEFAULT_TERMS.calendar),
+    'The bank days in which the last day to pay by is counted and bank lines are judged to be in time: the closing days of TARGET, with those of a country besides; with `none` every day counts.',
+  ),
+  pay_by_grace_days: setting(
+    wholeNumber(0, 20).default(DEFAULT_TERMS.graceDays),
+    'Bank days between the last day to pay by, which customers read, and `expires_at`. Money and announcements that come within them are in time.',
+  ),
 };

@@ -1,5 +1,6 @@
 // The settings of merchants, of their keys and webhook endpoints, and of where webhooks may be sent.
 import { z } from 'zod';
+import { givenText, setting, wholeNumber, without } from '../../lib/setting.ts';
 import { isEmailAddress, textFault } from '../../lib/text.ts';
 import { webAddressFault } from '../../lib/web-address.ts';
 import { CUSTOMER_LETTERS, MERCHANT_LETTERS } from '../../mail/letter.ts';
@@ -11,15 +12,7 @@ import { EVENT_TYPES } from '../../payments/events/event.ts';
 import { type AddressRules, checkUrl, DEVELOPMENT_RULES } from '../../webhooks/addresses.ts';
 import type { ConfiguredEndpoint } from '../../webhooks/change.ts';
 import { ENDPOINTS_MAXIMUM } from '../../webhooks/endpoint.ts';
-import {
-  CONTACT_CHECK,
-  contact,
-  givenText,
-  setting,
-  type webhooksSchema,
-  wholeNumber,
-  without,
-} from './operation.ts';
+import { CONTACT_CHECK, contact, type webhooksSchema } from './operation.ts';
 
 const keySchema = z
   .strictObject({

@@ -1,27 +1,13 @@
-// What settings are made of, and those of addresses, nodes, limits and mail.
+// The settings of addresses, nodes, limits and mail.
 
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import { givenText, setting, wholeNumber } from '../../lib/setting.ts';
 import { isEmailAddress, textFault } from '../../lib/text.ts';
 import { webAddressFault } from '../../lib/web-address.ts';
 import { isSendable } from '../../mail/message.ts';
 import type { MailServer } from '../../mail/smtp.ts';
-
-/** A setting as docs/configuration.md tells it. `check`: what a value must be, where the schema alone does not say it. */
-export const setting = <S extends z.ZodType>(schema: S, meaning: string, check?: string): S =>
-  check === undefined ? schema.describe(meaning) : schema.describe(meaning).meta({ check });
-
-export const givenText = z.string().min(1);
-export const wholeNumber = (least: number, most = 1_000_000) => z.int().min(least).max(most);
-
-/** For `superRefine`: refuses a text that `faultOf` finds something wrong with. */
-export const without =
-  (faultOf: (text: string) => string | undefined) =>
-  (text: string, context: z.core.$RefinementCtx<string>): void => {
-    const fault = faultOf(text);
-    if (fault) context.addIssue(fault);
-  };
 
 export const BASE_URL_CHECK =
   'http or https URL without a user name, ? or #; its path of A-Z a-z 0-9 . _ ~ - alone; https in production';

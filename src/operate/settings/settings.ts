@@ -1,6 +1,7 @@
 // Every setting: its name, default, check and meaning. docs/configuration.md is written from this.
 import { z } from 'zod';
 import { isCurrency, parseAmount } from '../../lib/money.ts';
+import { givenText, setting, wholeNumber, without } from '../../lib/setting.ts';
 import { eachOnce, methodsSchema } from '../../payments/methods/settings.ts';
 import { termsSettings } from '../../payments/pay-by.ts';
 import { hostsFault } from '../../store/connection-string.ts';
@@ -8,7 +9,6 @@ import { merchantSchema } from './merchants.ts';
 import {
   BASE_URL_CHECK,
   baseUrl,
-  givenText,
   mailSchema,
   metricsSchema,
   networkText,
@@ -16,12 +16,9 @@ import {
   rateLimitsSchema,
   registrationSchema,
   securitySchema,
-  setting,
   statementsSchema,
   tlsSchema,
   webhooksSchema,
-  wholeNumber,
-  without,
 } from './operation.ts';
 
 const reviewSchema = z.strictObject({

@@ -2,7 +2,7 @@
 import { electronicFormatIBAN } from 'ibantools';
 import { z } from 'zod';
 import { isCurrency } from '../../lib/money.ts';
-import { textFault } from '../../lib/text.ts';
+import { setting, shortText } from '../../lib/setting.ts';
 import type { Account } from './transfer/payload-text.ts';
 import { accountFault } from './transfer/quick-pay.ts';
 
@@ -11,14 +11,7 @@ const refuse = (context: z.core.$RefinementCtx, path: PropertyKey[], message: st
   context.addIssue({ code: 'custom', path, message });
 
 const text = (maximum: number, multiline = false) =>
-  z
-    .string()
-    .min(1)
-    .superRefine((value, context) => {
-      const fault = textFault(value, maximum, multiline);
-      if (fault) context.addIssue(fault);
-    })
-    .meta({ check: `1 to ${maximum} characters` });
+  shortText(maximum, multiline).meta({ check: `1 to ${maximum} characters` });
 
 const currency = z
   .string()
@@ -35,50 +28,47 @@ function isCountry(text: string): boolean {
 }
 
 const addressSchema = z.strictObject({
-  street: text(70).optional().describe('Street, without the number; a place without streets has none.'),
-  building: text(16).optional().describe('Building number.'),
-  postal_code: text(16).describe('Postal code.'),
-  city: text(35).describe('Town.'),
-  country: z
-    .string()
-    .refine(isCountry, 'must be an ISO 3166-1 code of two capital letters, such as CH')
-    .describe('Country.')
-    .meta({ check: 'ISO 3166-1 code of two letters' }),
+  street: setting(text(70).optional(), 'Street, without the number; a place without streets has none.'),
+  building: setting(text(16).optional(), 'Building number.'),
+  postal_code: setting(text(16), 'Postal code.'),
+  city: setting(text(35), 'Town.'),
+  country: setting(
+    z.string().refine(isCountry, 'must be an ISO 3166-1 code of two capital letters, such as CH'),
+    'Country.',
+    'ISO 3166-1 code of two letters',
+  ),
 });
 
 const rowSchema = z.strictObject({
-  label: text(40).describe('What the line is, in the words of the customers: `Sort code`.'),
-  value: text(140).describe('What is to be copied.'),
+  label: setting(text(40), 'What the line is, in the words of the customers: `Sort code`.'),
+  value: setting(text(140), 'What is to be copied.'),
 });
 
 const accountSchema = z
   .strictObject({
-    currency: currency.describe('The currency of payments this account takes.'),
-    holder: text(70).describe(
+    currency: setting(currency, 'The currency of payments this account takes.'),
+    holder: setting(
+      text(70),
       'Account holder, spelled exactly as the bank has it. Before a transfer in euros the bank of the payer compares it with the IBAN (Verification of Payee) and warns where they differ.',
     ),
-    iban: z
-      .string()
-      .optional()
-      .describe('IBAN.')
-      .meta({ check: 'judged by its check digits; gives a QR code for EUR, and for CHF with `address`' }),
-    bic: z.string().optional().describe('BIC.').meta({ check: 'ISO 9362 form' }),
-    rows: z
-      .array(rowSchema)
-      .default([])
-      .describe('Further lines to copy, for accounts without an IBAN: `Sort code`, `Account number`.'),
-    upi_id: z
-      .string()
-      .optional()
-      .describe('UPI id, for INR.')
-      .meta({ check: '`name@bank`; gives a QR code' }),
-    pix_key: z
-      .string()
-      .optional()
-      .describe('PIX key, for BRL.')
-      .meta({ check: 'CPF, CNPJ, e-mail, +55 phone number or random key; gives a QR code with `city`' }),
-    city: text(15).optional().describe('Town of the account holder, for PIX.'),
-    address: addressSchema.optional().describe('Address of the account holder, for the Swiss QR-bill.'),
+    iban: setting(
+      z.string().optional(),
+      'IBAN.',
+      'judged by its check digits; gives a QR code for EUR, and for CHF with `address`',
+    ),
+    bic: setting(z.string().optional(), 'BIC.', 'ISO 9362 form'),
+    rows: setting(
+      z.array(rowSchema).default([]),
+      'Further lines to copy, for accounts without an IBAN: `Sort code`, `Account number`.',
+    ),
+    upi_id: setting(z.string().optional(), 'UPI id, for INR.', '`name@bank`; gives a QR code'),
+    pix_key: setting(
+      z.string().optional(),
+      'PIX key, for BRL.',
+      'CPF, CNPJ, e-mail, +55 phone number or random key; gives a QR code with `city`',
+    ),
+    city: setting(text(15).optional(), 'Town of the account holder, for PIX.'),
+    address: setting(addressSchema.optional(), 'Address of the account holder, for the Swiss QR-bill.'),
   })
   .superRefine((account, context) => {
     const fault = accountFault(account);
@@ -90,36 +80,35 @@ const accountSchema = z
 
 const methodSchema = z
   .strictObject({
-    id: z
-      .string()
-      .regex(/^[a-z0-9_]{1,40}$/, 'must be 1 to 40 of a-z, 0-9 and _')
-      .optional()
-      .describe('Names the method; never change it once it was used. By default its `type`.')
-      .meta({ check: '1 to 40 of a-z, 0-9 and _; used once' }),
-    type: z
-      .enum(['bank_transfer', 'manual', 'details', 'test_card'])
-      .describe(
-        'A transfer to one of `accounts`; anything described by `name` and `instructions`; contact details alone; a test card, for test payments alone.',
-      ),
-    name: text(60)
-      .optional()
-      .describe(
-        "What customers choose, in one language for all; required for `manual`, else the page's own words.",
-      ),
-    instructions: text(2000, true)
-      .optional()
-      .describe('For `manual`: what the customer is to do, in plain text.'),
-    currencies: z
-      .array(currency)
-      .min(1)
-      .optional()
-      .describe('For `manual`: the currencies it is offered for; all when left out.')
-      .meta({ check: 'ISO 4217 codes' }),
-    accounts: z
-      .array(accountSchema)
-      .min(1)
-      .optional()
-      .describe('For `bank_transfer`: one account for each currency.'),
+    id: setting(
+      z
+        .string()
+        .regex(/^[a-z0-9_]{1,40}$/, 'must be 1 to 40 of a-z, 0-9 and _')
+        .optional(),
+      'Names the method; never change it once it was used. By default its `type`.',
+      '1 to 40 of a-z, 0-9 and _; used once',
+    ),
+    type: setting(
+      z.enum(['bank_transfer', 'manual', 'details', 'test_card']),
+      'A transfer to one of `accounts`; anything described by `name` and `instructions`; contact details alone; a test card, for test payments alone.',
+    ),
+    name: setting(
+      text(60).optional(),
+      "What customers choose, in one language for all; required for `manual`, else the page's own words.",
+    ),
+    instructions: setting(
+      text(2000, true).optional(),
+      'For `manual`: what the customer is to do, in plain text.',
+    ),
+    currencies: setting(
+      z.array(currency).min(1).optional(),
+      'For `manual`: the currencies it is offered for; all when left out.',
+      'ISO 4217 codes',
+    ),
+    accounts: setting(
+      z.array(accountSchema).min(1).optional(),
+      'For `bank_transfer`: one account for each currency.',
+    ),
   })
   .superRefine((method, context) => {
     const { type } = method;
