@@ -379,7 +379,7 @@ export async function fillEmptyStore(demo: Demo, inboxUrl: string): Promise<bool
 }
 
 /** Creates a payment to pay, and returns its page. Throws as `commit` does. */
-export async function newSample(demo: Demo): Promise<string> {
+async function newSample(demo: Demo): Promise<string> {
   const id = await create(demo, {
     merchant_reference: SAMPLE_REFERENCE,
     amount: 49.9,
@@ -389,7 +389,7 @@ export async function newSample(demo: Demo): Promise<string> {
 }
 
 /** The page of the newest payment to pay that has time left, otherwise of a new one. Throws as `commit` does. */
-export async function sample(demo: Demo): Promise<string> {
+async function sample(demo: Demo): Promise<string> {
   const { merchant, key } = demo.caller;
   const { database, checkoutBaseUrl } = demo.service;
   const [latest] = await listPayments(database, {
