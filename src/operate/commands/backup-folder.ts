@@ -54,20 +54,13 @@ const listSchema = z.object({
 /** What `backup.json` says. */
 export type BackupList = z.infer<typeof listSchema>;
 
-/** The name of a backup made at `ms` (milliseconds since 1970): `2026-11-21T041700Z`. */
-function backupName(ms: number): string {
-  return `${formatTimestamp(ms).slice(0, 19).replaceAll(':', '')}Z`;
-}
-
 /** Throws `Failure` if `path`, which may not exist yet, is in `storage`. */
 export function requireElsewhere(path: string, storage: string): void {
   if (`${existing(path)}${sep}`.startsWith(`${existing(storage)}${sep}`))
     throw new Failure(`${shownPath(path)} is in the storage, and would be lost with it: name one elsewhere`);
 }
 
-function unfinishedPath(folder: string, name: string): string {
-  return join(folder, UNFINISHED + name);
-}
+const unfinishedPath = (folder: string, name: string) => join(folder, UNFINISHED + name);
 
 /** Makes the folder in which a backup is put together, and the name that it will get. Throws the system's errors. */
 export async function beginBackup(folder: string): Promise<{ name: string; unfinished: string }> {
@@ -83,7 +76,8 @@ export async function freshFolder(
   isFree = (_moment: string) => true,
 ): Promise<string> {
   for (;;) {
-    const moment = backupName(systemClock.now());
+    // `2026-11-21T041700Z`
+    const moment = `${formatTimestamp(systemClock.now()).slice(0, 19).replaceAll(':', '')}Z`;
     const path = join(parent, prefix + moment);
     if (isFree(moment) && (await makeFolder(path))) return path;
     await pause(NAME_PAUSE_MS);

@@ -74,20 +74,11 @@ async function list({ configuration, database }: Store, options: LettersWanted) 
   ]);
 }
 
-function presentLetter({
-  id,
-  kind,
-  about,
-  merchant_id,
-  recipient,
-  status,
-  attempts,
-  answer,
-  ...times
-}: Letter) {
-  const { created_at, due_at, sent_at } = times;
+function presentLetter({ created_at, due_at, sent_at, ...letter }: Letter) {
+  const { id, kind, about, merchant_id, recipient, status, attempts, answer } = letter;
+  const shown = { id, kind, about, merchant_id, recipient, status, attempts, answer };
   return {
-    ...{ id, kind, about, merchant_id, recipient, status, attempts, answer },
+    ...shown,
     created_at: formatTimestamp(created_at),
     next_attempt_at: timestampOrNull(due_at),
     sent_at: timestampOrNull(sent_at),
