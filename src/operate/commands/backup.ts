@@ -78,7 +78,7 @@ async function backUp(folder: string, options: Options): Promise<void> {
   await deleteAbandoned(parent);
   const { path, list } = await tellInterrupted(
     'nothing of it counts; a backup that is made half a day from now, or later, removes what it left',
-    () => makeBackup(parent, configuration, { unverified }),
+    () => makeBackup(parent, configuration, unverified),
   );
   const deleted = keep === undefined ? [] : await deleteOldest(parent, keep, basename(path));
   warnOfTimeToCome(parent, basename(path));
@@ -138,16 +138,14 @@ function holdBackups({ storage }: Configuration): () => void {
   }
 }
 
-interface BackupOptions {
-  /** Whether one that does not verify is kept as well, and marked so. */
-  unverified: boolean;
-}
-
-/** Makes one backup, whole or not at all. Throws `Failure`, `DatabaseError`, the system's errors. */
+/**
+ * Makes one backup, whole or not at all. One that does not verify is kept only if it may be `unverified`, and marked so. Throws `Failure`,
+ * `DatabaseError`, the system's errors.
+ */
 async function makeBackup(
   folder: string,
   configuration: Configuration,
-  options: BackupOptions,
+  unverified: boolean,
 ): Promise<{ path: string; list: BackupList }> {
   const { name, unfinished } = await beginBackup(folder);
   try {
@@ -157,7 +155,7 @@ async function makeBackup(
       const from = join(configuration.storage, file);
       if (existsSync(from)) files[file] = await copyDurably(from, join(unfinished, file));
     }
-    const { engine, secrets, ...found } = await copyDatabase(configuration, unfinished, options);
+    const { engine, secrets, ...found } = await copyDatabase(configuration, unfinished, unverified);
     const keys = {
       checkpoint: readCheckpoints(unfinished).key ?? null,
       secrets: secrets ?? secretsKeyIds(configuration),
@@ -190,7 +188,7 @@ type Examined = HistoryFacts & Pick<BackupList, 'unverified' | 'acknowledged'> &
 async function copyDatabase(
   configuration: Configuration,
   unfinished: string,
-  options: BackupOptions,
+  unverified: boolean,
 ): Promise<{ engine: 'sqlite' | 'postgres' } & Examined> {
   const { database_url, storage } = configuration;
   const source = join(storage, SQLITE_FILE);
@@ -202,7 +200,7 @@ async function copyDatabase(
   );
   const examined = await readSqliteCopy(join(unfinished, SQLITE_FILE), async (view) => {
     const damage = await view.damage();
-    return view.snapshot((state) => examine(state, unfinished, options, damage));
+    return view.snapshot((state) => examine(state, unfinished, unverified, damage));
   });
   return { engine: database_url === null ? 'sqlite' : 'postgres', ...examined };
 }
@@ -245,7 +243,7 @@ export function carryAll(
 async function examine(
   view: Reader,
   unfinished: string,
-  { unverified }: BackupOptions,
+  unverified: boolean,
   damage?: string,
 ): Promise<Examined> {
   try {
