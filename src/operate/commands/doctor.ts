@@ -25,10 +25,9 @@ import { advice, type Finding, Inspector, sentence, tally } from '../checks/chec
 import { misplacedFiles } from '../checks/store-checks.ts';
 import { type Configuration, configurationFile, installationOf, readConfiguration } from '../config.ts';
 import { environment } from '../environment.ts';
-import { parseCount } from './arguments.ts';
 import type { StoreOptions } from './store.ts';
 import { mayColor, shownPath, styled } from './terminal.ts';
-import { CONFIG_OPTION, newCommand } from './usage.ts';
+import { CONFIG_OPTION, newCommand, parseCount } from './usage.ts';
 
 /** How long an address, a host or a folder may take: by default, and at most. */
 const TIMEOUT_S = 5;
