@@ -5,8 +5,8 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, write
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import packageJson from '../package.json' with { type: 'json' };
-import { readConfiguration } from '../src/operate/config.ts';
 import { fillEmptyStore } from '../src/operate/commands/welcome.ts';
+import { readConfiguration } from '../src/operate/config.ts';
 import { addPerson } from '../test/support/admin.ts';
 import { backupPlace, copyKeys } from '../test/support/backups.ts';
 import { camt, TRANSFERS } from '../test/support/camt.ts';
