@@ -63,13 +63,13 @@ export async function actOn(
 
 /** What one more act writes: the acts of a payment with it, and the bank's reference if it has one. */
 export function withAct(
-  transaction: Transaction,
-  payment: Payment,
-  principal: Principal,
+  { now }: Pick<Transaction, 'now'>,
+  payment: Pick<Payment, 'review' | 'received_minor' | 'returned_minor' | 'version'>,
+  principal: Pick<Principal, 'id'>,
   said: SaidAct,
 ): Pick<Written, 'review' | 'received_minor' | 'returned_minor' | 'bank_reference'> {
   const { act, bank_reference } = said;
-  const head = { act, by: principal.id, at: transaction.now, entry_version: payment.version + 1 };
+  const head = { act, by: principal.id, at: now, entry_version: payment.version + 1 };
   const texts = Object.entries(said).filter(([, value]) => value !== null);
   const review = JSON.stringify([...reviewActs(payment), { ...head, ...Object.fromEntries(texts) }]);
   // The interface writes hundredths: thousandths are cut there, and told where people read.

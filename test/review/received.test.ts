@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { erasePayment } from '../../src/payments/erase.ts';
 import { dueMinor, receivedMinor } from '../../src/payments/payment.ts';
-import { addNote } from '../../src/review/act.ts';
+import { addNote, withAct } from '../../src/review/act.ts';
 import { receivedSoFar } from '../../src/review/review.ts';
 import { addPerson, type Person, post, sentForReview } from '../support/admin.ts';
 import { open } from '../support/customer.ts';
@@ -126,6 +126,23 @@ test('what no act tells stays what it was: money of the test mode, and of a paym
   await journal.commit((one) => addNote(one, ANA, id, 'Erased on demand.'), id);
   assert.deepEqual(sums(await paymentOf(id)), ['20.00', '0.00']);
   assert.match((await open(service, id)).body, /€20\.00 of €49\.90/);
+});
+
+test('a line that is taken back leaves what no act tells, and nothing known where acts told all of it', () => {
+  const line = {
+    act: 'match',
+    line: 'lin_1',
+    amount_minor: 3000,
+    currency: 'EUR',
+    received_on: '2026-11-20',
+  };
+  const review = JSON.stringify([{ ...line, by: ANA.id, at: 0, entry_version: 2 }]);
+  const left = (received_minor: number) =>
+    withAct({ now: 0 }, { review, received_minor, returned_minor: null, version: 2 }, ANA, {
+      act: 'unmatch',
+      line: 'lin_1',
+    }).received_minor;
+  assert.deepEqual([left(5000), left(3000)], [2000, null]);
 });
 
 test('money by hand that a line showed before parts of it were counted is shown whole', () => {
