@@ -133,14 +133,10 @@ export type PaymentRequest = Omit<Whole<typeof paymentRequestSchema>, 'amount' |
  * plain http addresses but for loopback. Throws `validation_failed` with every fault.
  */
 export function parsePaymentRequest(
-  body: unknown,
+  fields: Record<string, unknown>,
   rule: { strict: boolean; httpsOnly: boolean },
 ): PaymentRequest {
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    throw validationFailed({ body: 'Must be a JSON object.' });
-  }
   const faults: ErrorDetails = Object.create(null); // names come from outside: none may be inherited
-  const fields = body as Record<string, unknown>;
   const inexact = fields.amount === INEXACT;
   const parsed = (rule.strict ? strictSchema : paymentRequestSchema).safeParse(
     inexact ? { ...fields, amount: 0 } : fields,
@@ -172,22 +168,15 @@ export function parsePaymentRequest(
   refuseCardFields(fields, faults);
 
   if (Object.keys(faults).length > 0 || !parsed.success) throw validationFailed(faults);
-  const {
-    amount: _,
-    customer,
-    return_url,
-    cancel_url,
-    locale,
-    ...rest
-  } = whole(paymentRequestSchema, parsed.data);
+  const { amount: _, customer, ...rest } = whole(paymentRequestSchema, parsed.data);
   return {
     ...rest,
     amount_minor,
     currency,
-    return_url: serialised(return_url),
-    cancel_url: serialised(cancel_url),
+    return_url: serialised(rest.return_url),
+    cancel_url: serialised(rest.cancel_url),
     customer: customer && whole(customerSchema, customer),
-    locale: locale && languageTag(locale)!,
+    locale: rest.locale && languageTag(rest.locale)!,
   };
 }
 

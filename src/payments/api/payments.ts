@@ -198,8 +198,7 @@ interface IgnoredField {
 }
 
 /** The first unknown fields of a checked body, at most 8. What is below `metadata` is the merchant's own. */
-function ignoredFields(body: unknown): IgnoredField[] {
-  const fields = body as Record<string, unknown>;
+function ignoredFields(fields: Record<string, unknown>): IgnoredField[] {
   const below = typeof fields.customer === 'object' && fields.customer !== null ? fields.customer : {};
   return [
     ...unknownAmong(Object.keys(fields), Object.keys(paymentRequestSchema.shape), []),
