@@ -46,16 +46,9 @@ export async function paymentPage(context: ReviewContext, faults: Faults = {}): 
   const people = await peopleOf(context.database, [payment]);
   const title = `${context.money(payment.amount_minor, payment.currency)}, ${payment.merchant_name}`;
   const carried = carriedBy(context);
-  const ways = stepLine(context, payment, people, { back: backTo(context, carried) });
-  const content = await openPayment(context, {
-    payment,
-    people,
-    level: 1,
-    on: 'payment',
-    carried,
-    ways,
-    faults,
-  });
+  const back = backTo(context, carried);
+  const opened: Opened = { payment, people, level: 1, on: 'payment', carried, back, faults };
+  const content = await openPayment(context, opened);
   const skip = { to: DECISION, text: context.say`Skip to the decision` };
   return { title, content, place: '/payments', layout: 'one', skip, faults };
 }
@@ -96,12 +89,8 @@ export async function claimOrRelease(context: ReviewContext, act: 'claim' | 'rel
   } catch (error) {
     if (!(error instanceof OperationalError) || error.status !== 409) throw error;
     const takeOver = error.code === 'conflict';
-    return undecided(
-      context,
-      await paymentOf(context),
-      { text: html`${error.said(context.say)}`, takeOver },
-      409,
-    );
+    const text = html`${error.said(context.say)}`;
+    return undecided(context, await paymentOf(context), { text, takeOver }, 409);
   }
   const carried = carriedBy(context);
   if (query.get('on') !== 'queue') return { to: addressOfPayment(context, id, carried) };
@@ -119,11 +108,12 @@ interface Opened {
   /** The list that it was opened from, which its links and forms keep, and whether it is open beside that list. */
   carried: Carried;
   on: 'queue' | 'payment';
-  /** The way back to the list and to the payments before and behind. */
-  ways: Html | null;
+  /** The way back to the list, and to the payments before and behind. */
+  back: Html | null;
+  steps?: Html | null;
   /** What was done last. */
   done?: Html | undefined;
-  faults?: Readonly<Record<string, string>>;
+  faults?: Faults;
 }
 
 /** The whole of it. */
@@ -141,7 +131,7 @@ ${placeInHistory(context, items)}
 </section>`;
   const note = may(principal.role, 'decide') && isSound && noteForm(context, payment, carried, under, faults);
   return html`<header id="${DECISION}" tabindex="-1">
-${opened.ways}
+${stepLine(context, opened)}
 ${headline(context, opened, isSound)}
 </header>
 <div class="body">
@@ -169,19 +159,14 @@ ${isSound && acts(context, opened)}
 </div>`;
 }
 
-/** The line above the amount: its state, how long it waits, and `links`. */
-export function stepLine(
-  context: ReviewContext,
-  payment: Payment,
-  { names }: People,
-  { back = null, steps = null }: { back?: Html | null; steps?: Html | null },
-): Html {
+/** The line above the amount: its state, how long it waits, and the ways on. */
+function stepLine(context: ReviewContext, { payment, people, back, steps }: Opened): Html {
   const { say, now } = context;
   const waits = payment.status === 'requires_review';
   const claim = claimOf(payment, now);
   return html`<div class="step-line">${statusStamp(context, payment)}${payment.mode === 'test' && html`<span class="tag">${say`Test: no money moves`}</span>`}${back}${
     waits && html`<span>${say.html`Waiting ${age(context, queuePlace(payment).since)}`}</span>`
-  }${claim && html`<span class="claim">${claimedBy(context, claim, names)}</span>`}${steps}</div>`;
+  }${claim && html`<span class="claim">${claimedBy(context, claim, people.names)}</span>`}${steps}</div>`;
 }
 
 function claimedBy(context: ReviewContext, { by, until }: Claim, names: Names): Html {

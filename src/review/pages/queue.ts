@@ -25,7 +25,7 @@ import { arrivalsOf, awaitsSecond, knownSoFar } from '../review.ts';
 import { type People, peopleOf } from '../told.ts';
 import type { ReviewContext } from './context.ts';
 import { doneNotice, paymentNamed } from './done.ts';
-import { DECISION, openPayment, stepLine } from './open-payment.ts';
+import { DECISION, openPayment } from './open-payment.ts';
 import { addressOfPayment, customerName, METHOD_TYPES, methodName } from './panel.ts';
 import {
   carriedFrom,
@@ -106,13 +106,16 @@ async function openPane(
 ): Promise<Html> {
   const { context } = place;
   const { query } = context;
-  const ways = stepLine(context, payment, people, {
+  return openPayment(context, {
+    payment,
+    people,
+    done,
+    on: 'queue',
+    carried: carriedFrom(query, 'queue'),
+    level: query.get('open') === payment.id ? 1 : 2,
     back: back(place, payment),
     steps: await stepsAround(place, payment),
   });
-  const level = query.get('open') === payment.id ? 1 : 2;
-  const carried = carriedFrom(query, 'queue');
-  return openPayment(context, { payment, people, level, on: 'queue', carried, ways, done });
 }
 
 /** The rows of the list, each with what is known of it at a glance. */
