@@ -31,8 +31,9 @@ export interface Fact {
   text: string;
   /** What it rests on, a sentence. */
   basis: string;
-  /** The ids of the payments it speaks of, newest first, a few at most. */
+  /** The ids of the payments it speaks of, newest first, a few at most, and what they have in common with the payment. */
   payments?: string[];
+  shared?: Trait;
 }
 
 /** Writes an amount in minor units. */
@@ -238,6 +239,7 @@ async function alike(trait: Trait, { say, database, payment, now }: Looked): Pro
     tone: isNotice ? 'notice' : 'plain',
     text: `${[many, ...besides].join(', ')}.`,
     payments: found.slice(0, ALIKE_NAMED).map(({ id }) => id),
+    shared: trait,
   };
 }
 

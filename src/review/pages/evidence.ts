@@ -24,9 +24,8 @@ export async function evidence(
   { story, note }: { story: Html; note: Html | null | false },
 ): Promise<Html> {
   const { say } = context;
-  const facts = await factsOf(context.database, payment, context, context.onStatement);
   const shownSent = sent(context, payment);
-  return html`${factList(context, payment, facts, level)}
+  return html`${await factList(context, payment, level)}
 <div class="two">
 <div>
 ${block('order', say`The order`, level)}
@@ -64,11 +63,9 @@ async function nothingSent({ database, say }: ReviewContext, payment: Payment): 
 
 /** What decides an approval, so that the reviewer need not go back for it: the comparison, and facts that want a second look. */
 export async function decisive(context: ReviewContext, payment: Payment, people: People): Promise<Html> {
-  const facts = await factsOf(context.database, payment, context, context.onStatement);
-  const notices = facts.filter(({ tone }) => tone === 'notice');
   return html`${await compareTable(context, payment)}
 ${received(context, payment, people, 2)}
-${factList(context, payment, notices, 2)}`;
+${await factList(context, payment, 2, ({ tone }) => tone === 'notice')}`;
 }
 
 /** What administrators wrote with money that arrived, and who recorded or matched it. */
@@ -91,11 +88,17 @@ ${arrivals.map(({ act, amount_minor, currency, received_on, bank_reference, note
 </section>`;
 }
 
-/** Facts, not scores: each with what it rests on, those worth a second look first. */
-function factList(context: ReviewContext, payment: Payment, all: readonly Fact[], level: Level): Html | null {
-  const { say } = context;
+/** Facts, not scores, such as are `wanted`: each with what it rests on, those worth a second look first. */
+async function factList(
+  context: ReviewContext,
+  payment: Payment,
+  level: Level,
+  wanted: (fact: Fact) => boolean = () => true,
+): Promise<Html | null> {
+  const { say, database, onStatement } = context;
+  const all = await factsOf(database, payment, context, onStatement);
   // That it is a test stands beside the amount already.
-  const facts = all.filter(({ kind }) => kind !== 'test_mode');
+  const facts = all.filter((fact) => fact.kind !== 'test_mode' && wanted(fact));
   if (facts.length === 0) return null;
   const isNotice = ({ tone }: Fact) => tone === 'notice';
   const sorted = [...facts.filter(isNotice), ...facts.filter((fact) => !isNotice(fact))];
@@ -105,25 +108,14 @@ function factList(context: ReviewContext, payment: Payment, all: readonly Fact[]
 </section>`;
 }
 
-function factItem(
-  { address, say }: ReviewContext,
-  payment: Payment,
-  { kind, tone, text, basis, payments }: Fact,
-): Html {
-  const trait = TRAITS[kind];
-  const others = payments && trait && payment[trait];
+function factItem({ address, say }: ReviewContext, payment: Payment, fact: Fact): Html {
+  const { tone, text, basis, shared } = fact;
+  const others = shared && payment[shared];
   const mark = tone === 'notice' && html`<span class="vh">${say`Look:`} </span>`;
   return html`<li class="${tone === 'notice' ? 'worth' : 'plain'}">${icon(tone === 'notice' ? 'warning' : 'tick')}<div><p><b>${mark}${text}</b></p><p class="hint">${basis}</p></div>${
     others && html`<a href="${address('/payments', { q: others })}">${say`Show them`}</a>`
   }</li>`;
 }
-
-/** What the payments of a fact have in common, by which a search finds them. */
-const TRAITS: Partial<Record<Fact['kind'], 'payer_email' | 'payer_account' | 'merchant_reference'>> = {
-  same_email: 'payer_email',
-  same_account: 'payer_account',
-  same_reference: 'merchant_reference',
-};
 
 /** What one side says: nothing, one thing, or one for each bank line. */
 type Told = Html | string | readonly (Html | string)[] | null | undefined;
