@@ -19,7 +19,7 @@ import { parsePaymentRequest } from '../../src/payments/request.ts';
 import { freePort } from './free-ports.ts';
 import { CHEAP } from './password.ts';
 import { shared } from './shared.ts';
-import { type Engine, type Store, temporaryStore } from './stores.ts';
+import { type Engine, type Store, storeToServe } from './stores.ts';
 import { LONGER_THAN_A_TEST_MS } from './waiting.ts';
 import { rememberSecret } from './webhook-receiver.ts';
 
@@ -182,7 +182,7 @@ export function sharedHarness(engine: Engine, options: HarnessOptions = {}): Har
 }
 
 export async function startHarness(engine: Engine, options: HarnessOptions = {}): Promise<Harness> {
-  const store = options.store ?? (await temporaryStore(engine));
+  const store = options.store ?? (await storeToServe(engine));
   const others = engine === 'postgres' ? OTHER_NODES : undefined;
   const address = others ? `base_url: ${others}\n` : '';
   const file = writeConfiguration(store, options.environment, (options.configuration ?? '') + address);
