@@ -8,12 +8,11 @@ import { after, before, describe, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { sha256 } from '../src/lib/secrets.ts';
 import { knownMigrations, schemaScript } from '../src/store/migrate.ts';
-import { openDatabase } from '../src/store/open.ts';
 import { schemaFaults } from '../src/store/schema.ts';
 import { backupPlace, copyKeys } from './support/backups.ts';
 import { ROOT } from './support/command.ts';
 import { startHarness } from './support/harness.ts';
-import { ENGINES, type Store, temporaryStore } from './support/stores.ts';
+import { ENGINES, openPatiently, type Store, temporaryStore } from './support/stores.ts';
 
 const FOLDER = join(ROOT, 'test/releases');
 const DATABASE = 'counterfoil.sqlite';
@@ -33,7 +32,7 @@ async function asItLay(backup: string, store: Store): Promise<void> {
   const source = new DatabaseSync(join(backup, DATABASE), { readOnly: true });
   const tables = source.prepare("select name from sqlite_schema where type = 'table'").all();
   const rowsOf = (name: unknown) => source.prepare(`select * from ${name}`).all() as object[];
-  const database = await openDatabase(store, () => {});
+  const database = await openPatiently(store);
   await database.transaction(async (transaction) => {
     await database.script(schemaScript('postgres', rowsOf('schema_migrations').length));
     for (const { name } of tables) {

@@ -13,10 +13,10 @@ import {
   signIn as signInWith,
 } from '../../src/administrators/sign-in.ts';
 import { acceptedStep, newTotp } from '../../src/administrators/totp.ts';
-import { openDatabase } from '../../src/store/open.ts';
 import type { Harness } from '../support/harness.ts';
 import { unhurried } from '../support/journal.ts';
 import { CHEAP, PASSWORD, PASSWORD_KEPT } from '../support/password.ts';
+import { openPatiently } from '../support/stores.ts';
 
 export const STEP_MS = 30_000;
 export const OPERATOR = { actor: 'operator', request_id: null };
@@ -42,9 +42,7 @@ export async function otherNode({
   clock,
   service,
 }: Harness): Promise<Parts & { close(): Promise<void> }> {
-  const database = await openDatabase(store, (error) => {
-    throw error;
-  });
+  const database = await openPatiently(store);
   const journal = unhurried(database, clock);
   return {
     database,

@@ -6,9 +6,8 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { migrate } from '../../src/store/migrate.ts';
-import { openDatabase } from '../../src/store/open.ts';
 import { unhurried } from '../support/journal.ts';
-import { temporaryStore } from '../support/stores.ts';
+import { openPatiently, temporaryStore } from '../support/stores.ts';
 
 const CHILD = 'COUNTERFOIL_TEST_STORAGE';
 const storage = process.env[CHILD];
@@ -17,7 +16,7 @@ if (storage === undefined) {
   test('the first commit of a process without descriptors is made once', async (context) => {
     const store = await temporaryStore('sqlite');
     context.after(() => store.drop());
-    const database = await openDatabase(store, () => {});
+    const database = await openPatiently(store);
     await migrate(database);
     await database.close();
     const { stdout } = await promisify(execFile)(
@@ -33,7 +32,7 @@ if (storage === undefined) {
 
 /** Opens the store anew, takes every descriptor, and hands in two works. */
 async function commitWithoutDescriptors(storage: string) {
-  const database = await openDatabase({ storage, database_url: null }, () => {});
+  const database = await openPatiently({ storage, database_url: null });
   const journal = unhurried(database);
   await database.query('select 1'); // the reading connection has its files
   const taken: number[] = [];

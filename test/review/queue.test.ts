@@ -19,12 +19,11 @@ import { countQueue, listQueue, nextInQueue, queuePlace } from '../../src/review
 import { type SearchFilter, searchPayments } from '../../src/review/search-queries.ts';
 import type { Database } from '../../src/store/database.ts';
 import { migrate } from '../../src/store/migrate.ts';
-import { openDatabase } from '../../src/store/open.ts';
 import { decide, submit } from '../campaigns/history.ts';
 import { OTHER_KEY, sharedHarness } from '../support/harness.ts';
 import { ANA, addReviewers, BEN } from '../support/reviewers.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
-import { ENGINES, type Store, temporaryStore } from '../support/stores.ts';
+import { ENGINES, openPatiently, type Store, temporaryStore } from '../support/stores.ts';
 
 for (const engine of ENGINES) {
   describe(`what is found for review on ${engine}`, () => {
@@ -369,9 +368,7 @@ for (const engine of ENGINES) {
     }));
     before(async () => {
       store = await temporaryStore(engine);
-      database = await openDatabase(store, (error) => {
-        throw error;
-      });
+      database = await openPatiently(store);
       await migrate(database);
       await database.transaction((transaction) => transaction.insert('payments', rows));
     });

@@ -5,13 +5,12 @@ import { describe, test } from 'node:test';
 import { schemaFile } from '../../scripts/write-schema.ts';
 import type { Database } from '../../src/store/database.ts';
 import { migrate } from '../../src/store/migrate.ts';
-import { openDatabase } from '../../src/store/open.ts';
 import { readSchema, schemaFaults } from '../../src/store/schema.ts';
-import { ENGINES, type Engine, temporaryStore } from '../support/stores.ts';
+import { ENGINES, type Engine, openPatiently, temporaryStore } from '../support/stores.ts';
 
 async function withMigrated(engine: Engine, use: (database: Database) => Promise<void>): Promise<void> {
   const store = await temporaryStore(engine);
-  const database = await openDatabase(store, () => {});
+  const database = await openPatiently(store);
   try {
     await migrate(database);
     await use(database);

@@ -1,6 +1,7 @@
 // Everything that a store holds, read without the program's own list of tables: for telling whether two stores hold the same.
 import type { Database } from '../../src/store/database.ts';
-import { openDatabase, type StoreSettings } from '../../src/store/open.ts';
+import type { StoreSettings } from '../../src/store/open.ts';
+import { openPatiently } from './stores.ts';
 
 /** The tables that a database has. */
 export async function tablesOf(database: Database): Promise<string[]> {
@@ -14,9 +15,7 @@ export async function tablesOf(database: Database): Promise<string[]> {
 
 /** Every row of every table as JSON, in an order of the text's own. */
 export async function contentsOf(settings: StoreSettings): Promise<Record<string, string[]>> {
-  const database = await openDatabase(settings, (error) => {
-    throw error;
-  });
+  const database = await openPatiently(settings);
   try {
     const contents: Record<string, string[]> = {};
     for (const table of await tablesOf(database)) {

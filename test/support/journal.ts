@@ -5,8 +5,7 @@ import type { Transaction } from '../../src/journal/transaction.ts';
 import { type Clock, systemClock } from '../../src/lib/time.ts';
 import type { Database } from '../../src/store/database.ts';
 import { migrate } from '../../src/store/migrate.ts';
-import { openDatabase } from '../../src/store/open.ts';
-import { type Engine, temporaryStore } from './stores.ts';
+import { type Engine, openPatiently, temporaryStore } from './stores.ts';
 import { LONGER_THAN_A_TEST_MS } from './waiting.ts';
 
 export interface JournalOnStore {
@@ -26,7 +25,7 @@ export const unhurried = (
 /** Opens a fresh store, whose schema is up to date, and its journal. */
 export async function startJournal(engine: Engine): Promise<JournalOnStore> {
   const store = await temporaryStore(engine);
-  const database = await openDatabase(store, () => {});
+  const database = await openPatiently(store);
   await migrate(database);
   const journal = unhurried(database);
   return {

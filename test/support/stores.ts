@@ -1,4 +1,5 @@
 // Temporary stores on both engines, each gone when its test is.
+import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs';
@@ -7,8 +8,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { fileSystemOf } from '../../src/operate/checks/machine-checks.ts';
+import type { Database } from '../../src/store/database.ts';
 import { migrate } from '../../src/store/migrate.ts';
-import { openPostgres } from '../../src/store/postgres.ts';
+import { openDatabase } from '../../src/store/open.ts';
+import { LONGER_THAN_A_TEST_MS } from './waiting.ts';
 
 export type Engine = 'sqlite' | 'postgres';
 const BOTH: readonly Engine[] = ['sqlite', 'postgres'];
@@ -57,10 +60,14 @@ function serverUrl(): string {
   return url;
 }
 
+/** Opens a store, which on PostgreSQL is waited for as long as a test lasts. */
+export const openPatiently = (settings: Pick<Store, 'storage' | 'database_url'>): Promise<Database> =>
+  openDatabase(settings, assert.ifError, undefined, LONGER_THAN_A_TEST_MS);
+
 /** Makes a database that has the tables, and nothing in them. Returns its name, which those of `storeToServe` are copied from. */
 export async function makeTemplate(): Promise<string> {
-  const { database_url } = await temporaryStore('postgres');
-  const database = await openPostgres(database_url!);
+  const { storage, database_url } = await temporaryStore('postgres');
+  const database = await openPatiently({ storage, database_url });
   await migrate(database);
   await database.close();
   return new URL(database_url!).pathname.slice(1);

@@ -2,9 +2,9 @@
 
 import type { Journal } from '../../src/journal/journal.ts';
 import { cancelByCustomer } from '../../src/payments/submit.ts';
-import { openDatabase } from '../../src/store/open.ts';
 import { createIn, type Harness, startHarness } from './harness.ts';
 import { unhurried } from './journal.ts';
+import { openPatiently } from './stores.ts';
 
 const OF_EACH_WRITER = 75;
 
@@ -14,7 +14,7 @@ const OF_EACH_WRITER = 75;
  */
 export async function besideTwoNodes(read: (service: Harness) => Promise<void>): Promise<string[]> {
   const service = await startHarness('postgres');
-  const second = await openDatabase(service.store, () => {});
+  const second = await openPatiently(service.store);
   try {
     const { journal } = service.service;
     const other = unhurried(second, service.clock);

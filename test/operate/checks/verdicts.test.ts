@@ -18,9 +18,8 @@ import {
 } from '../../../src/operate/checks/machine-checks.ts';
 import { durabilityVerdict } from '../../../src/operate/checks/store-checks.ts';
 import { migrate } from '../../../src/store/migrate.ts';
-import { openDatabase } from '../../../src/store/open.ts';
 import { installation } from '../../support/production.ts';
-import { temporaryStore } from '../../support/stores.ts';
+import { openPatiently, temporaryStore } from '../../support/stores.ts';
 
 test('what no test can bring about is judged all the same', () => {
   for (const type of ['nfs', 'nfs4', 'cifs', '9p', 'fuse.sshfs'])
@@ -56,7 +55,7 @@ test('what no test can bring about is judged all the same', () => {
 
 test('the writer of a SQLite store has a log that it flushes', async () => {
   const store = await temporaryStore('sqlite');
-  const database = await openDatabase(store, () => {});
+  const database = await openPatiently(store);
   assert.deepEqual(await database.durability(), { journal_mode: 'wal' });
   await database.close();
   await store.drop();
@@ -103,7 +102,7 @@ test('a service of another version and a schema with another text are told', asy
   const server = createServer((_, response) => response.end('{"status":"ok","version":"0.0.9"}'));
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const store = await temporaryStore('sqlite');
-  const database = await openDatabase(store, () => {});
+  const database = await openPatiently(store);
   await migrate(database);
   const look = async (id: string) => {
     const urls = { public: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };

@@ -5,10 +5,10 @@ import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { STREAMS_MAXIMUM } from '../../../src/payments/events/streams.ts';
 import { listFullStretches } from '../../../src/payments/history.ts';
-import { openDatabase } from '../../../src/store/open.ts';
 import { openStream, type StreamClient } from '../../support/event-stream.ts';
 import { createIn, type Harness, KEY, OTHER_KEY, startHarness } from '../../support/harness.ts';
 import { heldUp, unhurried } from '../../support/journal.ts';
+import { openPatiently } from '../../support/stores.ts';
 import { becomes, eventually, LONGER_THAN_A_TEST_MS, until } from '../../support/waiting.ts';
 
 /** How many streams are open on a node. */
@@ -314,7 +314,7 @@ describe('the event stream of a node', () => {
 
   test("another node's commits arrive in the order of commits, on postgres.", async () => {
     const service = await startHarness('postgres');
-    const second = await openDatabase(service.store, () => {});
+    const second = await openPatiently(service.store);
     try {
       const { journal } = service.service;
       const other = unhurried(second, service.clock);

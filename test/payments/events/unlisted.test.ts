@@ -2,10 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { historyOf, listFullStretches } from '../../../src/payments/history.ts';
-import { openDatabase } from '../../../src/store/open.ts';
 import { createIn, KEY, startHarness } from '../../support/harness.ts';
 import { unhurried } from '../../support/journal.ts';
-import { ENGINES } from '../../support/stores.ts';
+import { ENGINES, openPatiently } from '../../support/stores.ts';
 
 const UNLISTED = 20_000;
 
@@ -14,7 +13,7 @@ for (const engine of ENGINES)
     const service = await startHarness(engine);
     const caller = service.service.directory.find(KEY, service.clock.now())!;
     await service.stop();
-    const database = await openDatabase(service.store, () => {}); // without the worker that lists
+    const database = await openPatiently(service.store); // without the worker that lists
     try {
       const journal = unhurried(database, service.clock);
       const create = (count: number) => createIn(journal, service, count);

@@ -17,13 +17,12 @@ import { acceptLine, reopenLine } from '../../../src/statements/matching/line-ac
 import { acceptParts } from '../../../src/statements/matching/line-parts.ts';
 import { certainPairs, openLines } from '../../../src/statements/matching/open-lines.ts';
 import type { Database } from '../../../src/store/database.ts';
-import { openDatabase } from '../../../src/store/open.ts';
 import { submit } from '../../campaigns/history.ts';
 import { ACCOUNT, camt, type Entry, MATCHING, today } from '../../support/camt.ts';
 import { type Harness, startHarness } from '../../support/harness.ts';
 import { unhurried } from '../../support/journal.ts';
 import { ANA, BEN, haveReviewers } from '../../support/reviewers.ts';
-import { ENGINES } from '../../support/stores.ts';
+import { ENGINES, openPatiently } from '../../support/stores.ts';
 
 const METHODS = [{ accounts: [{ currency: 'EUR', holder: 'Shop', iban: ACCOUNT, rows: [] }] }];
 const ACT = { actor: 'operator', request_id: null };
@@ -39,9 +38,7 @@ for (const engine of ENGINES)
     before(async () => {
       service = await startHarness(engine);
       await haveReviewers(service.service);
-      second = await openDatabase(service.store, (error) => {
-        throw error;
-      });
+      second = await openPatiently(service.store);
       journals = [service.service.journal, unhurried(second, service.clock)];
     });
     after(async () => {
