@@ -5,7 +5,7 @@ import type { Journal } from '../journal/journal.ts';
 import { changeRow, lockRow, recordRow } from '../journal/record-row.ts';
 import type { Transaction, Work } from '../journal/transaction.ts';
 import { holdsCardNumber } from '../lib/card-number.ts';
-import { OperationalError, validationFailed } from '../lib/errors.ts';
+import { OperationalError } from '../lib/errors.ts';
 import { phrase } from '../lib/phrases.ts';
 import { textFault } from '../lib/text.ts';
 import { DatabaseError } from '../store/database.ts';
@@ -76,8 +76,8 @@ interface StateAct extends Act {
 }
 
 /**
- * Suspends a merchant, or lets it go on. Throws `validation_failed` for the reason, `invalid_status` where the merchant is so
- * already, `conflict` where others change it all the time, and what the journal throws.
+ * Suspends a merchant, or lets it go on. `reason` is one in which `reasonFault` finds no fault. Throws `invalid_status` where the
+ * merchant is so already, `conflict` where others change it all the time, and what the journal throws.
  */
 export async function changeMerchantState(
   journal: Journal,
@@ -86,19 +86,13 @@ export async function changeMerchantState(
   who: StateAct,
   reason: string,
 ): Promise<StoredMerchant> {
-  const text = reason.trim();
-  const fault = reasonFault(text);
-  if (fault) throw validationFailed({ reason: fault });
   const suspending = act === 'suspended';
   const { actor, by, request_id } = who;
   return commitChange(journal, merchantId, (transaction) =>
     writeMerchant(transaction, { actor, request_id }, `merchant.${act}`, merchantId, (before) => {
       if ((before.suspended_at !== null) === suspending) throw alreadySo(suspending);
       const at = transaction.now;
-      const changes = [
-        ...changesOf(before),
-        { act, by, at, entry_version: before.version + 1, reason: text },
-      ];
+      const changes = [...changesOf(before), { act, by, at, entry_version: before.version + 1, reason }];
       return {
         suspended_at: suspending ? at : null,
         suspended_by: suspending ? by : null,

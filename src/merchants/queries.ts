@@ -102,7 +102,6 @@ export function keyUsesOf(
   database: Reader,
   keyIds: readonly string[],
 ): Promise<{ key_id: string; used_at: number }[]> {
-  if (keyIds.length === 0) return Promise.resolve([]);
   return database.query<{ key_id: string; used_at: number }>(
     `select key_id, used_at from api_key_uses where key_id in (${marks(keyIds)})`,
     ...keyIds,
