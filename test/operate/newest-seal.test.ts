@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import pg from 'pg';
 import { knownSeal } from '../../src/journal/known-seal.ts';
-import { operatorOf, run } from '../support/command.ts';
+import { operatorOf, requireRefusal, run } from '../support/command.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { ENGINES } from '../support/stores.ts';
 import { eventually } from '../support/waiting.ts';
@@ -59,9 +59,7 @@ for (const engine of ENGINES)
       ]);
     }
 
-    const refused = await run(['serve'], { env });
-    assert.deepEqual([refused.code, refused.stdout], [78, '']);
-    assert.match(refused.stderr, /this node had acknowledged/);
+    requireRefusal(await run(['serve'], { env }), 78, /this node had acknowledged/);
     const { findings } = JSON.parse((await run(['doctor', '--json'], { env })).stdout);
     const failed = findings.filter(({ outcome }: { outcome: string }) => outcome === 'failed');
     assert.ok(failed.some(({ id }: { id: string }) => id === 'vouched_history'));
@@ -78,9 +76,11 @@ test('a file that is lost right after the first create is not begun anew', async
   await harness.create();
   await kill(harness);
   lose(storage);
-  const { code, stderr } = await run(['serve'], { env: { ...operatorOf(harness.store), PORT: '0' } });
-  assert.equal(code, 78);
-  assert.match(stderr, /is missing, but .*vouches for its history/);
+  requireRefusal(
+    await run(['serve'], { env: { ...operatorOf(harness.store), PORT: '0' } }),
+    78,
+    /is missing, but .*vouches for its history/,
+  );
 });
 
 /** Runs statements about the database of an address, from another database of its server. */

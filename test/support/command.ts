@@ -1,4 +1,5 @@
 // Commands as their users run them: processes of their own, in a folder of their own, on pipes or on a terminal.
+import assert from 'node:assert/strict';
 import { type ChildProcess, execFileSync, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -170,6 +171,12 @@ async function runHosted(args: readonly string[], options: RunOptions): Promise<
     idle.push(host);
   }
   return result;
+}
+
+/** A command that changed nothing and says why, and nothing else. */
+export function requireRefusal({ code, stdout, stderr }: Result, wanted: 1 | 2 | 78, said: RegExp): void {
+  assert.deepEqual([code, stdout], [wanted, ''], stderr);
+  assert.match(stderr, said);
 }
 
 function succeeds(program: string, args: string[], pattern: RegExp): boolean {

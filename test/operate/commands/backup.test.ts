@@ -19,7 +19,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, test } from 'node:test';
 import { HOUR_MS } from '../../../src/lib/time.ts';
 import { type BackupPlace, backupPlace, folderContents } from '../../support/backups.ts';
-import type { Running } from '../../support/command.ts';
+import { type Running, requireRefusal } from '../../support/command.ts';
 import { type Harness, startHarness } from '../../support/harness.ts';
 import { isInstalled } from '../../support/proxy.ts';
 import { verifySqlite } from '../../support/read-only-store.ts';
@@ -112,9 +112,7 @@ describe('backup', () => {
 
   test('a second one into the same folder is refused while the first is under way', async () => {
     await whileCopyingCheckpoints(async () => {
-      const { code, stderr } = await place.command(['backup', place.folder]);
-      assert.equal(code, 1);
-      assert.match(stderr, /^counterfoil: another backup of this store is under way\n$/);
+      requireRefusal(await place.command(['backup', place.folder]), 1, /^counterfoil: another backup of/);
     });
   });
 
@@ -156,9 +154,11 @@ describe('backup', () => {
     try {
       for (const hasEntries of [false, true]) {
         if (hasEntries) await harness.create();
-        const { code, stderr } = await place.command(['backup', place.folder, '--keep', '1']);
-        assert.equal(code, 1);
-        assert.match(stderr, /holds backups of another store, .*: give each a folder of its own\n$/);
+        requireRefusal(
+          await place.command(['backup', place.folder, '--keep', '1']),
+          1,
+          /holds backups of another store, .*: give each a folder of its own\n$/,
+        );
         assert.deepEqual(folderContents(place.folder), before);
       }
     } finally {
@@ -176,9 +176,11 @@ describe('backup', () => {
     database.exec('update payments set amount_minor = amount_minor + 1');
     database.close();
     const before = folderContents(place.folder);
-    const { code, stdout, stderr } = await place.command(['backup', place.folder, '--keep', '1'], storage);
-    assert.deepEqual([code, stdout], [1, '']);
-    assert.match(stderr, /^counterfoil: the history is not as it was written: .*\. The copy was not kept\./);
+    requireRefusal(
+      await place.command(['backup', place.folder, '--keep', '1'], storage),
+      1,
+      /^counterfoil: the history is not as it was written: .*\. The copy was not kept\./,
+    );
     assert.deepEqual(folderContents(place.folder), before);
   });
 

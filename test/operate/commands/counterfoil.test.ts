@@ -2,7 +2,16 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { after, describe, test } from 'node:test';
-import { ANSI, COMMAND, plainEnvironment, ROOT, run, start, temporaryFolder } from '../../support/command.ts';
+import {
+  ANSI,
+  COMMAND,
+  plainEnvironment,
+  ROOT,
+  requireRefusal,
+  run,
+  start,
+  temporaryFolder,
+} from '../../support/command.ts';
 
 /** The others are held to the same by every-command.test.ts, without a process for each. */
 const COMMANDS = [[], ['keys'], ['audit', 'verify']];
@@ -86,9 +95,11 @@ test('what the system refuses is told in words, the path first and its code last
   const folder = temporaryFolder();
   try {
     const env = { COUNTERFOIL_STORAGE: `${folder.config}/storage` };
-    const { code, stdout, stderr } = await run(['migrate'], { cwd: folder.path, env });
-    assert.deepEqual([code, stdout], [1, '']);
-    assert.match(stderr, /^counterfoil: \.\/counterfoil\.yaml\/storage\/checkpoints\.jsonl: what its path/);
+    requireRefusal(
+      await run(['migrate'], { cwd: folder.path, env }),
+      1,
+      /^counterfoil: \.\/counterfoil\.yaml\/storage\/checkpoints\.jsonl: what its path/,
+    );
     const full = start('sh', ['-c', `exec '${process.execPath}' '${COMMAND}' keys list > /dev/full`], {
       cwd: folder.path,
     });

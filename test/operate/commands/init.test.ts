@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { isWholeKey, keyDigest } from '../../../src/merchants/merchant.ts';
 import { parseConfiguration } from '../../../src/operate/config.ts';
-import { ANSI, plainEnvironment, run, start } from '../../support/command.ts';
+import { ANSI, plainEnvironment, requireRefusal, run, start } from '../../support/command.ts';
 import { installation } from '../../support/production.ts';
 
 let folder: string;
@@ -81,9 +81,11 @@ test('what it writes starts, and its next steps work as pasted', async () => {
 
 test('with a certificate of its own it listens for everybody, on the port of the address', async () => {
   const certificate = ['--certificate', 'tls/cert.pem', '--key', 'tls/key.pem'];
-  const { code, stderr } = await init('--base-url', 'https://pay.example:8443', ...certificate);
-  assert.equal(code, 1);
-  assert.match(stderr, /Before it starts:\n {2}counterfoil\.yaml:\d+: tls\.certificate: \/.*tls\/cert\.pem/);
+  requireRefusal(
+    await init('--base-url', 'https://pay.example:8443', ...certificate),
+    1,
+    /Before it starts:\n {2}counterfoil\.yaml:\d+: tls\.certificate: \/.*tls\/cert\.pem/,
+  );
   const { tls, host, port, trust_proxy } = written();
   assert.deepEqual([tls!.certificate, host, port], [join(folder, 'tls/cert.pem'), '0.0.0.0', 8443]);
   assert.deepEqual(trust_proxy, []);
@@ -106,9 +108,7 @@ test('--json is one document, with the key, and what is wrong', async () => {
 
 test('it never writes over a file, unless told to, and then all of it', async () => {
   writeFileSync(file(), 'mine: yes\n', { mode: 0o644 });
-  const refused = await init(...EVERYTHING);
-  assert.deepEqual([refused.code, refused.stdout], [1, '']);
-  assert.match(refused.stderr, /^counterfoil: \.\/counterfoil\.yaml is there already: name another .*/);
+  requireRefusal(await init(...EVERYTHING), 1, /^counterfoil: \.\/counterfoil\.yaml is there already: name/);
   assert.equal(readFileSync(file(), 'utf8'), 'mine: yes\n');
   assert.equal((await init(...EVERYTHING, '--force')).code, 0);
   assert.deepEqual([mode(file()), mode(`${file()}.old`)], ['600', '600']);

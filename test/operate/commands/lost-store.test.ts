@@ -18,6 +18,7 @@ import {
   COMMAND,
   type Folder,
   plainEnvironment,
+  requireRefusal,
   run,
   start,
   temporaryFolder,
@@ -79,9 +80,7 @@ test('a file with damaged pages is told with the entry of the runbook that says 
     writeSync(file, Buffer.alloc(PAGE_BYTES, 0xff), 0, PAGE_BYTES, PAGE_BYTES); // the first page, with the schema, stays
     writeSync(file, Buffer.alloc(20 * PAGE_BYTES, 0xff), 0, 20 * PAGE_BYTES, 2 * PAGE_BYTES);
     closeSync(file);
-    const ended = await command('audit', 'verify');
-    assert.equal(ended.code, 1);
-    assert.match(ended.stderr, /^counterfoil: the database: .*: see "The database file is lost or broken"/);
+    requireRefusal(await command('audit', 'verify'), 1, /^counterfoil: the database: .*: see "The database/);
     const runbook = readFileSync(new URL('../../../docs/operating/runbook.md', import.meta.url), 'utf8');
     assert.match(runbook, /^### The database file is lost or broken$/m);
   } finally {

@@ -8,7 +8,7 @@ import { Directory } from '../../../src/merchants/directory.ts';
 import { DEVELOPMENT_KEY, keyDigest, keyId } from '../../../src/merchants/merchant.ts';
 import { logoFrom } from '../../../src/merchants/particulars.ts';
 import { findKey } from '../../../src/merchants/queries.ts';
-import { COMMAND, operatorOf, run } from '../../support/command.ts';
+import { COMMAND, operatorOf, requireRefusal, run } from '../../support/command.ts';
 import { EXPIRED_KEY, KEY, OTHER_KEY, sharedHarness } from '../../support/harness.ts';
 import { addMerchant } from '../../support/store-merchant.ts';
 import { becomes } from '../../support/waiting.ts';
@@ -112,9 +112,7 @@ describe('merchants', () => {
       assert.equal(refused.code, code, options.join(' '));
       assert.match(refused.stderr, words);
     }
-    const configured = await merchants('set', 'Other Shop', '--tax-id', '1');
-    assert.equal(configured.code, 1);
-    assert.match(configured.stderr, /stands in the configuration file/);
+    requireRefusal(await merchants('set', 'Other Shop', '--tax-id', '1'), 1, /stands in the configuration/);
   });
 
   test('suspend and resume are heard by the running server, and show tells who and why', async () => {
