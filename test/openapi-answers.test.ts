@@ -12,7 +12,7 @@ import {
   startHarness,
 } from './support/harness.ts';
 import { heldUp } from './support/journal.ts';
-import { DocumentedService, type HoldOptions, LIMITED, SLOW_KEY } from './support/openapi.ts';
+import { DocumentedService, type HoldOptions, LIMITED, type Method, SLOW_KEY } from './support/openapi.ts';
 import { setState } from './support/store-merchant.ts';
 import { ENGINES } from './support/stores.ts';
 
@@ -32,7 +32,7 @@ for (const engine of ENGINES) {
       documented = await DocumentedService.of(service);
     });
 
-    const hold = (method: 'GET' | 'POST', template: string, options: HoldOptions) =>
+    const hold = (method: Method, template: string, options: HoldOptions) =>
       documented.hold(method, template, options);
 
     const sendLink = (options: HoldOptions) => hold('POST', '/v1/payments/{payment_id}/send_link', options);
@@ -99,22 +99,20 @@ for (const engine of ENGINES) {
 
     test('what the service answers is as documented: errors of every endpoint.', async () => {
       for (const { path, method } of documented.operations(...PATHS)) {
-        const verb = method.toUpperCase() as 'GET' | 'POST';
-        await documented.holdSyntaxErrors(verb, path);
-        if (path.startsWith('/v1')) await hold(verb, path, { key: null });
+        await documented.holdSyntaxErrors(method, path);
+        if (path.startsWith('/v1')) await hold(method, path, { key: null });
       }
       await setState(service, 'mer_other', 'suspended');
       for (const { path, method } of documented.operations(...UNDER_V1))
-        assert.equal((await hold(method.toUpperCase() as 'GET', path, { key: OTHER_KEY })).status, 403);
+        assert.equal((await hold(method, path, { key: OTHER_KEY })).status, 403);
       await setState(service, 'mer_other', 'resumed');
     });
 
     test('what the service answers is as documented: a key that has used up its requests.', async () => {
       for (const { path, method } of documented.operations(...UNDER_V1)) {
-        const verb = method.toUpperCase() as 'GET' | 'POST';
         const statuses: number[] = [];
         while (statuses.at(-1) !== 429 && statuses.length < 10)
-          statuses.push((await hold(verb, path, { key: SLOW_KEY })).status);
+          statuses.push((await hold(method, path, { key: SLOW_KEY })).status);
         assert.equal(statuses.at(-1), 429, String(statuses));
       }
     });

@@ -45,7 +45,7 @@ export interface Document {
   components: { securitySchemes: Record<string, object>; schemas: Record<string, object> };
 }
 
-export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** Fills in a path's template: ids and numbers that are nobody's, unless one is given. */
 export const UNKNOWN_ID = `pay_${'0'.repeat(36)}`;
@@ -112,7 +112,10 @@ export class DocumentedService {
     return Object.entries(this.document.paths)
       .filter(([path]) => prefixes.some((prefix) => path.startsWith(prefix)))
       .flatMap(([path, item]) =>
-        METHODS.flatMap((method) => (item[method] ? [{ path, method, operation: item[method] }] : [])),
+        METHODS.flatMap((verb) => {
+          const method = verb.toUpperCase() as Method;
+          return item[verb] ? [{ path, method, operation: item[verb] }] : [];
+        }),
       );
   }
 
@@ -173,7 +176,7 @@ export class DocumentedService {
   unseen(...prefixes: string[]): string[] {
     return this.operations(...prefixes)
       .flatMap(({ path, method, operation }) =>
-        Object.keys(operation.responses).map((status) => `${method.toUpperCase()} ${path} ${status}`),
+        Object.keys(operation.responses).map((status) => `${method} ${path} ${status}`),
       )
       .filter((one) => !this.seen.has(one));
   }

@@ -19,7 +19,7 @@ import { asMover, CarryRefused, carriedTables, holdStill, sessionsOpen } from '.
 import { countFailures, type Database } from '../../../src/store/database.ts';
 import { CarryUnfinished, MIGRATING_LOCK, migrate, missingMigrations } from '../../../src/store/migrate.ts';
 import { openDatabase, SQLITE_FILE } from '../../../src/store/open.ts';
-import { COMMAND, DEVELOPMENT, requireRefusal, run, start, temporaryFolder } from '../../support/command.ts';
+import { COMMAND, DEVELOPMENT, run, start, temporaryFolder } from '../../support/command.ts';
 import { contentsOf, tablesOf } from '../../support/contents.ts';
 import { type Harness, startHarness, writeConfiguration } from '../../support/harness.ts';
 import { ENGINES, type Engine, type Store, temporaryStore } from '../../support/stores.ts';
@@ -194,7 +194,9 @@ for (const from of ENGINES) {
         const node = new pg.Client(`${url()}?application_name=pay`);
         await node.connect();
         try {
-          requireRefusal(await move(), 1, /^counterfoil: the source is in use, from 127\.0\.0\.1 \(pay\):/);
+          const ended = await move();
+          assert.deepEqual([ended.code, ended.stdout], [1, '']);
+          assert.match(ended.stderr, /^counterfoil: the source is in use, from 127\.0\.0\.1 \(pay\): stop/);
           assert.equal(existsSync(join(source.storage, 'counterfoil.sqlite')), false);
         } finally {
           await node.end();
@@ -318,7 +320,9 @@ for (const from of ENGINES) {
       await cut('verifying the target');
       const onIt = writeConfiguration(service.store, 'development', settings(target.database_url));
       if (to === 'postgres') {
-        requireRefusal(await run(['serve', '--config', onIt]), 78, /^counterfoil: a move or a restore into/);
+        const { code, stdout, stderr } = await run(['serve', '--config', onIt]);
+        assert.deepEqual([code, stdout], [78, '']);
+        assert.match(stderr, /^counterfoil: a move or a restore into this database is unfinished: run .*\n$/);
       }
       const doctor = await run(['doctor', '--json', '--config', onIt]);
       const { findings } = JSON.parse(doctor.stdout) as {

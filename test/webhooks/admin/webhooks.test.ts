@@ -205,10 +205,9 @@ describe('webhooks at /admin', () => {
     assert.equal(every.length, 8);
     const each = async (key: string | null, status: number) => {
       for (const { path, method } of every)
-        assert.equal((await documented.hold(method.toUpperCase() as Method, path, { key })).status, status);
+        assert.equal((await documented.hold(method, path, { key })).status, status);
     };
-    for (const { path, method } of every)
-      await documented.holdSyntaxErrors(method.toUpperCase() as Method, path);
+    for (const { path, method } of every) await documented.holdSyntaxErrors(method, path);
     await each(null, 401);
     for (let i = 0; i < 21; i++) await service.request(ENDPOINTS, { key: newSecret('cfa_') });
     await each(newSecret('cfa_'), 429);
