@@ -1,22 +1,34 @@
 // counterfoil doctor: what it finds of a running installation, of one that does not run, and of one that shows too much.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { after, afterEach, before, describe, test } from 'node:test';
 import pg from 'pg';
 import { createAdministrator } from '../../../src/administrators/manage.ts';
-import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/lib/time.ts';
+import { createLogger } from '../../../src/lib/log.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, systemClock } from '../../../src/lib/time.ts';
 import { changeMerchantState } from '../../../src/merchants/change.ts';
 import { expiryVerdict } from '../../../src/operate/checks/certificate-checks.ts';
 import type { Subject, Verdict } from '../../../src/operate/checks/check.ts';
 import { CHECKS } from '../../../src/operate/checks/checks.ts';
+import { readConfiguration } from '../../../src/operate/config.ts';
+import { type Service, startService } from '../../../src/operate/main.ts';
 import type { Database } from '../../../src/store/database.ts';
 import { migrate } from '../../../src/store/migrate.ts';
 import { openDatabase } from '../../../src/store/open.ts';
-import { COMMAND, ROOT, type Running, run, start } from '../../support/command.ts';
+import { hasOpenssl, temporaryCertificates } from '../../support/certificates.ts';
+import { COMMAND, ROOT, run, start } from '../../support/command.ts';
 import { freePort } from '../../support/free-ports.ts';
 import { unhurried } from '../../support/journal.ts';
 import { type Installation, installation, SAFE } from '../../support/production.ts';
@@ -71,32 +83,23 @@ async function store(of: Installation) {
   return database;
 }
 
-const hasOpenssl = (() => {
-  try {
-    return /OpenSSL [3-9]|OpenSSL 1\.1\.1/.test(execFileSync('openssl', ['version'], { encoding: 'utf8' }));
-  } catch {
-    return false;
-  }
-})();
-
 describe('a production installation that speaks https itself', { skip: !hasOpenssl && 'no openssl' }, () => {
   let made: Installation;
   let port: number;
-  let serving: Running;
-  const certificate = (days: number) => {
-    const [cert, key] = [join(made.folder, 'cert.pem'), join(made.folder, 'key.pem')];
-    const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-keyout', key];
-    const names = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'];
-    const args = ['req', '-x509', '-days', String(days), ...kind, '-out', cert, ...names];
-    execFileSync('openssl', args, { stdio: 'ignore' });
-    chmodSync(key, 0o600);
+  let serving: Service;
+  const certificates = temporaryCertificates();
+  /** Puts a certificate and its key into the folder. */
+  const certify = (...dates: string[]) => {
+    const { certificate, key } = certificates.make('localhost', dates);
+    copyFileSync(certificate, join(made.folder, 'cert.pem'));
+    copyFileSync(key, join(made.folder, 'key.pem'));
   };
   const trusting = () => ({ NODE_EXTRA_CA_CERTS: join(made.folder, 'cert.pem') });
 
   before(async () => {
     made = installation();
     port = await freePort();
-    certificate(90);
+    certify();
     mkdirSync(join(made.folder, 'backups'));
     writeFileSync(join(made.folder, 'backups', 'counterfoil.dump'), 'x');
     made.write(
@@ -105,12 +108,13 @@ describe('a production installation that speaks https itself', { skip: !hasOpens
         `host: localhost\nport: ${port}\nbackups: ./backups\ntls: { certificate: cert.pem, key: key.pem }\nconsole: { base_url: 'https://127.0.0.1:${port}' }\n`,
       ).replace(/trust_proxy.*\n/, ''),
     );
-    serving = start(process.execPath, [COMMAND, 'serve'], { cwd: made.folder });
-    await serving.until(/^\{"event":"ready".*\n/);
+    const log = createLogger('silent');
+    const configuration = readConfiguration(made.config, {});
+    serving = await startService(configuration, { log, clock: systemClock, onBroken: assert.ifError });
   });
   after(async () => {
-    serving.child.kill('SIGTERM');
-    await serving.ended;
+    await serving.stop();
+    certificates.remove();
     made.remove();
   });
 
@@ -137,7 +141,7 @@ describe('a production installation that speaks https itself', { skip: !hasOpens
   test('is told of a certificate in its file that ends soon, and of one that is not there', async () => {
     const shown = readFileSync(join(made.folder, 'cert.pem'));
     try {
-      certificate(10);
+      certify('-days', '10');
       assert.deepEqual(
         [(await examine(made)).certificate_file!].map(({ outcome, says }) => [outcome, says])[0],
         ['warning', 'The certificate ends in 9 days.'],

@@ -23,7 +23,7 @@ import { inspect } from '../../../src/operate/commands/doctor.ts';
 import { readConfiguration } from '../../../src/operate/config.ts';
 import { migrate } from '../../../src/store/migrate.ts';
 import { openDatabase } from '../../../src/store/open.ts';
-import { type Certificates, hasOpenssl, temporaryCertificates } from '../../support/certificates.ts';
+import { hasOpenssl, temporaryCertificates } from '../../support/certificates.ts';
 import { COMMAND, run as runPlain, start } from '../../support/command.ts';
 import { OTHER_KEY } from '../../support/harness.ts';
 import { unhurried } from '../../support/journal.ts';
@@ -104,7 +104,7 @@ const OWN_TLS = `${SAFE}tls: { certificate: pair.pem, key: pair-key.pem }\n`;
 
 /** A case with a certificate and its key beside the configuration, which `spoil` makes unfit. */
 function withKeyPair(
-  spoil: (place: Installation, pairs: Certificates) => void,
+  spoil: (place: Installation) => void,
 ): Pick<Case, 'text' | 'skip' | 'mayPass' | 'arrange'> {
   return {
     text: OWN_TLS,
@@ -115,8 +115,8 @@ function withKeyPair(
       const { certificate, key } = pairs.make('localhost');
       copyFileSync(certificate, join(place.folder, 'pair.pem'));
       copyFileSync(key, join(place.folder, 'pair-key.pem'));
-      spoil(place, pairs);
       pairs.remove();
+      spoil(place);
     },
   };
 }
@@ -302,32 +302,6 @@ const CASES: Case[] = [
       place.write(OWN_TLS.replace('pair-key.pem', 'www/key.pem'));
     }),
     mayPass: false,
-  },
-  {
-    id: 'key_pair',
-    what: 'the key of another certificate',
-    ...withKeyPair((place, pairs) =>
-      copyFileSync(pairs.make('other').key, join(place.folder, 'pair-key.pem')),
-    ),
-  },
-  {
-    id: 'key_pair',
-    what: 'a key that others may read',
-    ...withKeyPair((place) => chmodSync(join(place.folder, 'pair-key.pem'), 0o640)),
-  },
-  {
-    id: 'key_pair',
-    what: 'a certificate that has ended',
-    ...withKeyPair((place, pairs) => {
-      const old = pairs.make('old', ['-days', '0']);
-      copyFileSync(old.certificate, join(place.folder, 'pair.pem'));
-      copyFileSync(old.key, join(place.folder, 'pair-key.pem'));
-    }),
-  },
-  {
-    id: 'key_pair',
-    what: 'a key that is not there',
-    ...withKeyPair((place) => rmSync(join(place.folder, 'pair-key.pem'))),
   },
   {
     id: 'key_pair',
