@@ -188,9 +188,15 @@ describe('a PostgreSQL in trouble', () => {
     await service.start();
     const before = signed();
     await demandStandby(true);
-    const answer = create('unsigned');
-    await interruptWait('cancel');
-    assert.equal((await answer).status, 503);
+    await eventually(async () => {
+      const answer = create('unsigned');
+      await interruptWait('cancel'); // another commit may have waited in its place
+      assert.equal((await answer).status, 503);
+      const { database } = service.service;
+      return (
+        (await database.query("select 1 from payments where merchant_reference = 'unsigned'")).length > 0
+      );
+    });
     let stopped = false;
     const stopping = service.stop().finally(() => (stopped = true));
     await eventually(async () => {
