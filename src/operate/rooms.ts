@@ -1,6 +1,7 @@
 // Every room of the house: what each brings to the console, and its routine acts.
+
+import { accountRoutes } from '../administrators/pages/account.ts';
 import { form, page, type Route, withParts } from '../administrators/pages/route.ts';
-import { accountRoutes } from '../administrators/pages/routes.ts';
 import { type MailPageParts, mailPages } from '../mail/pages/letters.ts';
 import { MERCHANT_ACTS } from '../merchants/acts.ts';
 import type { MerchantParts } from '../merchants/pages/merchant-keys.ts';

@@ -4,15 +4,20 @@ import type { KeyRing } from '../../journal/keys/key-ring.ts';
 import { type Html, html } from '../../lib/html.ts';
 import type { Say } from '../../lib/phrases.ts';
 import { qrPath, qrSvg } from '../../lib/qr-code.ts';
-import { asClause } from '../../lib/text.ts';
+import { asClause, jsonOr } from '../../lib/text.ts';
 import type { Administrator } from '../administrator.ts';
-import { type NewPasskey, type Passkey, passkeyPlace, registrationOptions } from '../passkey.ts';
+import {
+  type NewPasskey,
+  type Passkey,
+  passkeyPlace,
+  registrationOptions,
+  verifiedRegistration,
+} from '../passkey.ts';
 import { PASSWORD_MINIMUM, passwordFault } from '../password.ts';
 import { acceptedStep, newTotp, totpUri } from '../totp.ts';
 import { type Faults, field, literal } from './parts.ts';
+import type { Visit } from './route.ts';
 import { LITERAL, passkeyButton } from './sign-in-page.ts';
-
-export type { NewPasskey };
 
 const SECRET = /^[A-Z2-7]{32}$/;
 export const RECOVERY_CODE = /^[0-9a-z]{4}(?:-[0-9a-z]{4}){5}$/;
@@ -47,16 +52,14 @@ export function newPasswordFaults(say: Say, form: URLSearchParams, email: string
   const password = form.get('password') ?? '';
   if (password === '') return { password: say`Enter a new password` };
   const fault = passwordFault(password, email);
-  if (fault) return { password: ofPassword(fault) };
+  if (fault) return { password: saidOfPassword(fault) };
   if (password !== form.get('password-again'))
     return { 'password-again': say`Enter the same password twice` };
   return {};
 }
 
 /** What the domain says of a password, as a field says it. */
-export function ofPassword(fault: string): string {
-  return `The password ${asClause(fault)}`;
-}
+export const saidOfPassword = (fault: string): string => `The password ${asClause(fault)}`;
 
 /** A secret for an app as a QR code and as text, and the field of the first code, which shows that the app has it. */
 export function totpFields(say: Say, email: string, secret: string, faults: Faults): Html {
@@ -90,7 +93,7 @@ export function totpIn(
   say: Say,
   form: URLSearchParams,
   now: number,
-): { totp: { secret: string; step: number } } | { faults: Faults } {
+): { totp: { secret: string; step: number }; faults?: undefined } | { totp?: undefined; faults: Faults } {
   const secret = form.get('secret') ?? '';
   const code = form.get('code') ?? '';
   if (code.trim() === '') return { faults: { code: say`Enter the code that your authenticator app shows` } };
@@ -98,6 +101,15 @@ export function totpIn(
   return step === undefined
     ? { faults: { code: say`This is not the code that the app shows now. Enter the newest one` } }
     : { totp: { secret, step } };
+}
+
+/** The passkey that a browser made for a form; undefined if it made none that is right. */
+export function passkeyIn(
+  { form, ring, baseUrl }: Visit,
+  administrator: Administrator,
+): NewPasskey | undefined {
+  const place = passkeyPlace(baseUrl);
+  return place && verifiedRegistration(ring, place, administrator, jsonOr(form.get('credential') ?? ''));
 }
 
 /** The button that makes a passkey; undefined where browsers make none at this address. */

@@ -3,7 +3,7 @@ import { OperationalError } from '../../lib/errors.ts';
 import { type Html, html } from '../../lib/html.ts';
 import { note } from '../../web/request-log.ts';
 import type { Administrator } from '../administrator.ts';
-import { passkeyPlace, verifiedRegistration } from '../passkey.ts';
+import { passkeyPlace } from '../passkey.ts';
 import { hashPassword, weakness } from '../password.ts';
 import { newRecoveryCodes } from '../recovery-codes.ts';
 import { completeSetUp, findBySetUpLink, type SetUp } from '../set-up.ts';
@@ -12,15 +12,15 @@ import {
   newPasskeyButton,
   newPasswordFaults,
   newPasswordFields,
-  ofPassword,
+  passkeyIn,
   recoveryCodes,
+  saidOfPassword,
   secretOf,
   totpFields,
   totpIn,
 } from './factor-parts.ts';
 import { type Faults, hasFaults, literal } from './parts.ts';
 import type { Shown, Visit } from './route.ts';
-import { parsed } from './sign-in.ts';
 import { RESET } from './sign-in-page.ts';
 import { signedInCookies } from './signed-in.ts';
 
@@ -62,12 +62,12 @@ export async function takeSetUp(visit: Visit): Promise<Shown> {
   const chosen = factorIn(visit, administrator);
   const faults = {
     ...newPasswordFaults(say, form, administrator.email),
-    ...('faults' in chosen ? chosen.faults : {}),
+    ...chosen.faults,
   };
-  if ('faults' in chosen || hasFaults(faults)) return wrong(faults);
+  if (chosen.faults || hasFaults(faults)) return wrong(faults);
   const turn = { known: true, key: administrator.id };
   const weak = await weakness(form.get('password')!, administrator);
-  if (weak) return wrong({ password: ofPassword(weak) });
+  if (weak) return wrong({ password: saidOfPassword(weak) });
   const password = await hashPassword(form.get('password')!, turn, passwordCost);
   const { codes, digests } = newRecoveryCodes();
   const setUp = { password, factor: chosen.factor, recoveryDigests: digests, language: say.tag };
@@ -90,16 +90,15 @@ export async function takeSetUp(visit: Visit): Promise<Shown> {
 
 /** The second factor that a form proves: a passkey where the browser made one, else an app. */
 function factorIn(
-  { say, form, baseUrl, ring, now }: Visit,
+  visit: Visit,
   administrator: Administrator,
-): { factor: SetUp['factor'] } | { faults: Faults } {
-  const credential = form.get('credential') ?? '';
-  const place = passkeyPlace(baseUrl);
-  if (credential === '' || !place) {
+): { factor: SetUp['factor']; faults?: undefined } | { factor?: undefined; faults: Faults } {
+  const { say, form, baseUrl, now } = visit;
+  if (!form.get('credential') || !passkeyPlace(baseUrl)) {
     const app = totpIn(say, form, now);
-    return 'faults' in app ? app : { factor: app };
+    return app.faults ? app : { factor: app };
   }
-  const passkey = verifiedRegistration(ring, place, administrator, parsed(credential));
+  const passkey = passkeyIn(visit, administrator);
   return passkey
     ? { factor: { passkey, name: FIRST_PASSKEY } }
     : { faults: { code: say`Your passkey could not be checked. Try again, or use an authenticator app` } };

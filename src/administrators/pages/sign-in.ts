@@ -1,6 +1,7 @@
 // Signing in and out: what the form does, before there is a session and when it ends.
 import { momentsIn } from '../../lib/moments.ts';
 import { phrase } from '../../lib/phrases.ts';
+import { jsonOr } from '../../lib/text.ts';
 import { SECOND_MS } from '../../lib/time.ts';
 import { note } from '../../web/request-log.ts';
 import { passkeyPlace } from '../passkey.ts';
@@ -31,7 +32,7 @@ export function factorIn({ baseUrl, form }: Visit): GivenFactor | undefined {
   const credential = form.get('credential') ?? '';
   const passkeys = passkeyPlace(baseUrl);
   if (credential !== '' && passkeys)
-    return { response: parsed(credential), expires: Number(read(form, 'expires')), place: passkeys };
+    return { response: jsonOr(credential), expires: Number(read(form, 'expires')), place: passkeys };
   const code = read(form, 'code').trim();
   const recoveryCode = read(form, 'recovery-code').trim();
   if (/^[\p{Nd}\s]{6,12}$/u.test(code)) return { code };
@@ -83,15 +84,6 @@ export function tooMany(visit: Visit, until: number): Shown {
 export function timeOfDay(timeZone: string, ms: number): string {
   const minute = Math.ceil(ms / (60 * SECOND_MS)) * 60 * SECOND_MS;
   return momentsIn(timeZone).clock(minute);
-}
-
-/** The passkey answer of a browser. Returns `null`, which is no passkey, if it is not JSON. */
-export function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }
 
 /** POST /sign-out. */

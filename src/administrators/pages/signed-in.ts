@@ -39,7 +39,7 @@ export async function deviceOf(
 /** The cookies of a browser after a sign-in. */
 export function signedInCookies(
   { baseUrl, ring }: Pick<ConsoleParts, 'baseUrl' | 'ring'>,
-  { secret, administrator }: SignedIn,
+  { secret, administrator }: Pick<SignedIn, 'secret' | 'administrator'>,
   now: number,
 ): string[] {
   return [
