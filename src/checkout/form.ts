@@ -142,7 +142,7 @@ export function fieldPart(
       fault: typed?.faults.find((one) => one.field === name)?.message,
       value: typed?.values.get(name) ?? '',
       lines: field.lines,
-      idPrefix,
+      id: idPrefix + name,
       attributes: field.attributes,
     });
   };

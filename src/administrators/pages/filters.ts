@@ -3,7 +3,7 @@ import { attributes, type Html, html } from '../../lib/html.ts';
 import { ENGLISH, type Say } from '../../lib/phrases.ts';
 import { dayBounds } from '../../lib/time.ts';
 import { icon } from '../../web/markup/icons.ts';
-import type { Faults } from './parts.ts';
+import { type Faults, field } from './parts.ts';
 import type { Context } from './route.ts';
 
 /** The filters `names` of an address, to be read or carried on in another; empty fields and texts over `maximum` do not count. */
@@ -52,43 +52,10 @@ export function filterChoice(
   id = name,
   none: string | null = say`Any`,
 ): Html {
-  const all =
-    chosen === undefined || choices.some(([value]) => value === chosen)
-      ? choices
-      : [...choices, [chosen, chosen] as const];
-  return html`<div class="field${fault && ' wrong'}"><label for="${id}">${label}</label>
-${fault && html`<p class="error" id="${id}-error">${fault}</p>\n`}<select${attributes({
-    id,
-    name,
-    'aria-invalid': fault && 'true',
-    'aria-describedby': fault && `${id}-error`,
-  })}>${none !== null && html`<option value="">${none}</option>`}${all.map(
-    ([value, text]) => html`<option${attributes({ value, selected: value === chosen })}>${text}</option>`,
-  )}</select></div>
-`;
-}
-
-/** A labelled field of a form of filters, on one line with others. */
-export function filterField(
-  name: string,
-  label: string,
-  value: string | undefined,
-  fault?: string,
-  more: Readonly<Record<string, string>> = {},
-  id = name,
-): Html {
-  return html`<div class="field${fault && ' wrong'}"><label for="${id}">${label}</label>
-${fault && html`<p class="error" id="${id}-error">${fault}</p>\n`}<input${attributes({
-    id,
-    name,
-    type: 'text',
-    autocomplete: 'off',
-    ...more,
-    value,
-    'aria-invalid': fault !== undefined && 'true',
-    'aria-describedby': fault !== undefined && `${id}-error`,
-  })}></div>
-`;
+  const known = [...(none === null ? [] : [['', none] as const]), ...choices];
+  const isKnown = chosen === undefined || known.some(([value]) => value === chosen);
+  const all = isKnown ? known : [...known, [chosen, chosen] as const];
+  return field({ name, id, label, fault, choices: all, value: chosen });
 }
 
 /** The field of a search in one line with its button. `hint` says what it finds; by default, payments. */
@@ -118,8 +85,9 @@ export function findField(
 
 /** The fields of the days that `daysAsked` reads. */
 export function dayFields(asked: { from?: string; to?: string }, faults: Faults, say: Say = ENGLISH): Html {
-  const day = { type: 'date' };
-  return html`${filterField('from', say`From`, asked.from, faults.from, day)}${filterField('to', say`To`, asked.to, faults.to, day)}`;
+  const day = (name: 'from' | 'to', label: string) =>
+    field({ name, label, value: asked[name], fault: faults[name], attributes: { type: 'date' } });
+  return html`${day('from', say`From`)}${day('to', say`To`)}`;
 }
 
 /** The form of a list's filters, whose answer is an address that can be kept. `asked` are the parameters that are set. */

@@ -1,6 +1,7 @@
 // The filter of a list by merchant: a choice among few, a name or an id to type where there are many.
 
-import { filterChoice, filterField } from '../../administrators/pages/filters.ts';
+import { filterChoice } from '../../administrators/pages/filters.ts';
+import { field } from '../../administrators/pages/parts.ts';
 import type { Html } from '../../lib/html.ts';
 import type { Say } from '../../lib/phrases.ts';
 import type { Directory } from '../directory.ts';
@@ -41,7 +42,7 @@ export function merchantFilter(
 ): Html {
   if (directory.count > CHOICES_MAXIMUM) {
     const attributes = { dir: 'auto', spellcheck: 'false', placeholder: say`Name or id` };
-    return filterField('merchant', say`Merchant`, asked, fault, attributes, id);
+    return field({ name: 'merchant', id, label: say`Merchant`, value: asked, fault, attributes });
   }
   const choices = directory.merchants.map((one) => [one.id, `${one.name} (${one.id})`] as const);
   return filterChoice(say, 'merchant', say`Merchant`, choices, asked, fault, id);

@@ -1,10 +1,11 @@
 // The audit log: the history's entries, newest first, what seals them, and whether all of it was verified.
 
 import { createReadStream, existsSync } from 'node:fs';
-import { askedOf, dayFields, daysAsked, filterBar, filterField } from '../../administrators/pages/filters.ts';
+import { askedOf, dayFields, daysAsked, filterBar } from '../../administrators/pages/filters.ts';
 import {
   emptyState,
   type Faults,
+  field,
   hasFaults,
   literal,
   moment,
@@ -131,7 +132,7 @@ function filterForm(context: InstallationContext, asked: Asked, faults: Faults):
   const { say } = context;
   const code = { dir: 'ltr', spellcheck: 'false', autocapitalize: say`none` };
   const text = (name: 'actor' | 'action' | 'subject', label: string, placeholder: string) =>
-    filterField(name, label, asked[name], undefined, { ...code, placeholder });
+    field({ name, label, value: asked[name], attributes: { ...code, placeholder } });
   const fields = html`${text('actor', say`Who (begins with)`, 'administrator:')}${text('action', say`What (begins with)`, 'payment.')}
 ${text('subject', say`On what (whole)`, 'pay_…')}${dayFields(asked, faults, say)}`;
   return filterBar(context, '/audit', asked, { fields, button: say`Show` });

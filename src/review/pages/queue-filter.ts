@@ -1,13 +1,7 @@
 // The lists that payments are opened from: what their addresses carry, and which part of the queue is looked at.
 
-import {
-  askedOf,
-  filterChoice,
-  filterField,
-  findField,
-  type SelectChoices,
-} from '../../administrators/pages/filters.ts';
-import { type Faults, hasFaults } from '../../administrators/pages/parts.ts';
+import { askedOf, filterChoice, findField, type SelectChoices } from '../../administrators/pages/filters.ts';
+import { type Faults, field, hasFaults } from '../../administrators/pages/parts.ts';
 import type { Context } from '../../administrators/pages/route.ts';
 import { type Html, html } from '../../lib/html.ts';
 import { isCurrency, parseTypedAmount } from '../../lib/money.ts';
@@ -199,15 +193,9 @@ export function filterForm(
   const select = (name: FilterName, label: string, choices: SelectChoices) =>
     filterChoice(say, name, label, choices, asked[name], undefined, `filter-${name}`);
   const currencies = known.currencies.map((code) => [code, code] as const);
-  const decimal = { inputmode: 'decimal' };
-  const least = filterField(
-    'minimum',
-    say`Minimum amount`,
-    asked.minimum,
-    faults['filter-minimum'],
-    decimal,
-    'filter-minimum',
-  );
+  const [label, id] = [say`Minimum amount`, 'filter-minimum'];
+  const minimum = { name: 'minimum', id, label, value: asked.minimum, fault: faults[id] };
+  const least = field({ ...minimum, attributes: { inputmode: 'decimal' } });
   const ages = Object.entries(AGES).map(([value, [label]]) => [value, say.of(label)] as const);
   return html`<form method="get" action="${address('/queue')}" role="search" class="find-form">
 ${findField(context, asked.q)}

@@ -12,8 +12,8 @@ import {
   type StatementLine,
   thousandsMark,
 } from '#bank-statements';
-import { filterChoice, filterField, type SelectChoices } from '../../administrators/pages/filters.ts';
-import { type Faults, literal, notice, said } from '../../administrators/pages/parts.ts';
+import { filterChoice, type SelectChoices } from '../../administrators/pages/filters.ts';
+import { type Faults, literal, notice, said, field as textField } from '../../administrators/pages/parts.ts';
 import { attributes, type Html, hidden, html } from '../../lib/html.ts';
 import { phrase } from '../../lib/phrases.ts';
 import { accountNumber, accountText } from '../../review/pages/panel.ts';
@@ -91,13 +91,14 @@ ${hidden({
   [field('delimiter-before')]: seen.layout.delimiter ?? '',
   [field('quote-before')]: seen.layout.quote ?? '',
 })}<p>${readAs(context, seen)}</p>
-<div class="filters"><div class="fields">${accountChoice(context, preview, index, faults)}${choice('dates')}${choice('decimal')}${choice('sign')}${filterField(
-    field('currency'),
-    say`Currency, where a line names none`,
-    seen.layout.currency,
-    faults[field('currency')],
-    { maxlength: '3', autocapitalize: 'characters' },
-    field('currency'),
+<div class="filters"><div class="fields">${accountChoice(context, preview, index, faults)}${choice('dates')}${choice('decimal')}${choice('sign')}${textField(
+    {
+      name: field('currency'),
+      label: say`Currency, where a line names none`,
+      value: seen.layout.currency,
+      fault: faults[field('currency')],
+      attributes: { maxlength: '3', autocapitalize: 'characters' },
+    },
   )}${choice('delimiter')}${choice('quote')}${statusChoices(context, preview, index, faults)}${encoding}</div></div>
 ${columnTable(context, seen, index, faults)}
 <h3>${say`How its lines are read`}</h3>

@@ -204,7 +204,7 @@ function approveForm(
     !isExact &&
     field({
       name: 'note',
-      idPrefix,
+      id: `${idPrefix}note`,
       label: say`Why it is accepted as paid`,
       hint: say`Only administrators read it, with the approval and in exports.`,
       value: (isSent && form.get('note')) || '',

@@ -22,31 +22,36 @@ export interface FieldMarkup {
   hint?: Html | string | null | undefined;
   /** What is wrong with it, in the summary's words. */
   fault?: Html | string | undefined;
-  /** What was typed. */
-  value?: string;
+  /** What was typed or chosen. */
+  value?: string | undefined;
   /** Lines of a field that has several. */
   lines?: number | undefined;
-  /** Stands before its id, where a page has several fields of one name. */
-  idPrefix?: string | undefined;
+  /** What it chooses from: values, and what each is called. */
+  choices?: readonly (readonly [value: string, label: string])[] | undefined;
+  /** Its name if undefined: for pages with several fields of one name. */
+  id?: string | undefined;
   attributes?: Readonly<Record<string, string | number | boolean>> | undefined;
 }
 
 /** A form's field: its label, its hint and its fault, if any. */
 export function fieldMarkup(name: string, parts: FieldMarkup): Html {
-  const { label, hint, fault, value = '', lines, idPrefix = '' } = parts;
-  const id = idPrefix + name;
+  const { label, hint, fault, value = '', lines, choices, id = name } = parts;
   const described = [hint && `${id}-hint`, fault && `${id}-error`].filter(Boolean).join(' ');
   const common = {
     id,
     name,
-    dir: 'auto',
+    dir: choices ? undefined : 'auto',
     ...parts.attributes,
     'aria-invalid': fault && 'true',
     'aria-describedby': described || undefined,
   };
-  const control = lines
-    ? html`<textarea${attributes({ ...common, rows: lines })}>\n${value}</textarea>`
-    : html`<input${attributes({ type: 'text', ...common, value: value || undefined })}>`;
+  const option = ([one, text]: readonly [string, string]) =>
+    html`<option${attributes({ value: one, selected: one === value })}>${text}</option>`;
+  const control = choices
+    ? html`<select${attributes(common)}>${choices.map(option)}</select>`
+    : lines
+      ? html`<textarea${attributes({ ...common, rows: lines })}>\n${value}</textarea>`
+      : html`<input${attributes({ type: 'text', ...common, value: value || undefined })}>`;
   return html`<div class="field${fault && ' wrong'}">
 <label for="${id}">${label}</label>
 ${hint && html`<p class="hint" id="${id}-hint">${hint}</p>\n`}${
