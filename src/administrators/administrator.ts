@@ -143,6 +143,15 @@ export function actorOf(id: string): string {
   return `administrator:${id}`;
 }
 
+/** Who acts as an administrator, by a session or by a token (their ids), in `role` if that is not theirs. */
+export const principalOf = (
+  { id, name, email, role }: Pick<Administrator, 'id' | 'name' | 'email' | 'role'>,
+  by: Partial<Pick<Principal, 'session' | 'token' | 'request_id'>>,
+): Principal => ({
+  ...{ id, name, email, role, actor: actorOf(id) },
+  ...{ session: null, token: null, request_id: null, ...by },
+});
+
 /** Records a change of an administrator. `facts` hold no personal data. Throws what `recordRow` does. */
 export function recordAdministrator(
   transaction: Transaction,

@@ -49,8 +49,10 @@ export async function weakness(
   return (await isGuessable(password, [PRODUCT, email, name])) ? EASY : undefined;
 }
 
-const EASY =
-  'Must be harder to guess. Leaked passwords, repeats, your name and that of this service are tried first; put together a few words that only you would.';
+const EASY = [
+  'Must be harder to guess.',
+  'Leaked passwords, repeats, your name and that of this service are tried first; put together a few words that only you would.',
+].join(' ');
 
 /** What is kept of a password: a PHC string. Throws `unavailable` where too many are being hashed. */
 export async function hashPassword(

@@ -14,6 +14,7 @@ import {
   actorOf,
   type Factor,
   type Principal,
+  principalOf,
   SESSIONS,
   type Session,
 } from './administrator.ts';
@@ -106,9 +107,7 @@ async function findOwned(
     findAdministrator(database, session.administrator_id),
   );
   if (!owner || owner.disabled_at !== null) return undefined;
-  const { id, name, email, role } = owner;
-  const by = { session: session.id, token: null, request_id: null };
-  return { principal: { id, name, email, role, actor: actorOf(id), ...by }, session };
+  return { principal: principalOf(owner, { session: session.id }), session };
 }
 
 /**

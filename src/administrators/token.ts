@@ -12,9 +12,9 @@ import type { Reader } from '../store/database.ts';
 import { findNow, type Seen } from '../store/table.ts';
 import {
   ADMINISTRATORS,
-  actorOf,
   lesserRole,
   type Principal,
+  principalOf,
   type Role,
   TOKENS,
   type Token,
@@ -87,19 +87,9 @@ export async function findTokenPrincipal(
     return found && isGood(found, now) && (await isOwnedAsRecorded(state, found)) ? found : undefined;
   });
   if (!good) return found ? { refused: { administrator: found.administrator_id, token: found.id } } : {};
-  const { administrator_id: id, owner_name: name, email, role, owner_role } = good;
-  return {
-    principal: {
-      id,
-      name,
-      email,
-      role: lesserRole(role, owner_role),
-      actor: actorOf(id),
-      session: null,
-      token: good.id,
-      request_id: null,
-    },
-  };
+  const { administrator_id: id, owner_name: name, email } = good;
+  const role = lesserRole(good.role, good.owner_role);
+  return { principal: principalOf({ id, name, email, role }, { token: good.id }) };
 }
 
 /** Whether a token and its owner are as the history left them. */

@@ -86,7 +86,8 @@ export function lostKey(directory: string): string | undefined {
   const { file } = checkpointFiles(directory);
   if (hasContent(privateFile) || !hasContent(file)) return undefined;
   const name = basename(file);
-  return `${privateFile} is missing or empty, but ${name} holds what was signed with it: put the key back (counterfoil secrets restore, if it was saved), or move ${name} away and keep it`;
+  const fix = `put the key back (counterfoil secrets restore, if it was saved), or move ${name} away and keep it`;
+  return `${privateFile} is missing or empty, but ${name} holds what was signed with it: ${fix}`;
 }
 
 const unfit = (file: string, how: string, cause?: unknown) =>

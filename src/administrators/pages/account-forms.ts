@@ -51,7 +51,7 @@ const DONE = {
 } as const;
 
 /** Says what was done; undefined where the address says nothing of it. */
-export function doneNotice({ query, say }: Context): Html | undefined {
+export function accountNotice({ query, say }: Context): Html | undefined {
   const word = query.get('done') ?? '';
   return Object.hasOwn(DONE, word)
     ? notice(html`<p>${say.of(DONE[word as keyof typeof DONE])}</p>`)
@@ -268,7 +268,7 @@ aria-label="${say`Remove ${passkey.name}`}">${say`Remove`}</a></li>`;
     title: say`Your passkeys`,
     place: '/account',
     faults,
-    content: html`${doneNotice(context)}
+    content: html`${accountNotice(context)}
 <p><a class="plain" href="${address('/account')}">${say`Your account`}</a></p>
 <h1>${say`Your passkeys`}</h1>
 ${passkeys.length > 0 ? html`<ul class="list">${passkeys.map(one)}</ul>` : html`<p>${say`You have no passkeys yet.`}</p>`}

@@ -7,7 +7,7 @@ import { failuresSince } from '../failures.ts';
 import { openSessionsOf, sessionBefore } from '../queries.ts';
 import { codesLeft } from '../recovery-codes.ts';
 import { SESSIONS_MAXIMUM } from '../session.ts';
-import { accountForms, doneNotice, own } from './account-forms.ts';
+import { accountForms, accountNotice, own } from './account-forms.ts';
 import { RECOVERY_CODE } from './factor-parts.ts';
 import { secondsLeft, stayPage } from './frame.ts';
 import { helpPage } from './help.ts';
@@ -37,7 +37,7 @@ async function accountPage(context: Context): Promise<Shown> {
   return {
     title: say`Your account`,
     place: '/account',
-    content: html`${doneNotice(context)}
+    content: html`${accountNotice(context)}
 <h1>${say`Your account`}</h1>
 ${rows([
   [say`Name`, said(row.name)],

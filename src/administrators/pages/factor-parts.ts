@@ -1,7 +1,7 @@
 // The pieces that set-up and account pages share: a new password, a new authenticator app, a new passkey, and recovery codes.
 
 import type { KeyRing } from '../../journal/keys/key-ring.ts';
-import { type Html, html } from '../../lib/html.ts';
+import { type Html, hidden, html } from '../../lib/html.ts';
 import type { Say } from '../../lib/phrases.ts';
 import { qrPath, qrSvg } from '../../lib/qr-code.ts';
 import { asClause, jsonOr } from '../../lib/text.ts';
@@ -17,35 +17,50 @@ import { PASSWORD_MINIMUM, passwordFault } from '../password.ts';
 import { acceptedStep, newTotp, totpUri } from '../totp.ts';
 import { type Faults, field, literal } from './parts.ts';
 import type { Visit } from './route.ts';
-import { LITERAL, passkeyButton } from './sign-in-page.ts';
 
 const SECRET = /^[A-Z2-7]{32}$/;
 export const RECOVERY_CODE = /^[0-9a-z]{4}(?:-[0-9a-z]{4}){5}$/;
 
+/** What is written in one direction and is no word. */
+const LITERAL = {
+  dir: 'ltr',
+  translate: 'no',
+  spellcheck: 'false',
+  autocapitalize: 'none',
+} as const;
+
+/** How each thing that a person proves who they are with is typed. */
+const TYPED = {
+  email: { ...LITERAL, autocomplete: 'username', inputmode: 'email' },
+  password: { type: 'password', autocomplete: 'current-password' },
+  'new password': { type: 'password', autocomplete: 'new-password' },
+  code: { ...LITERAL, autocomplete: 'one-time-code', inputmode: 'numeric', class: 'short' },
+  'recovery code': LITERAL,
+} as const;
+
+/** The field of such a thing. It is typed again each time, but for the email address, which is its `value`. */
+export const factorField = (
+  kind: keyof typeof TYPED,
+  name: string,
+  label: string,
+  faults: Faults,
+  { hint, value = '' }: { hint?: string; value?: string } = {},
+): Html => field({ name, label, hint, value, fault: faults[name], attributes: TYPED[kind] });
+
 /** The field of the current password. */
-export function currentPasswordField(say: Say, faults: Faults): Html {
-  return field({
-    name: 'current-password',
-    label: say`Your password`,
+export const currentPasswordField = (say: Say, faults: Faults): Html =>
+  factorField('password', 'current-password', say`Your password`, faults, {
     hint: say`Your current password, to confirm that it is you.`,
-    value: '',
-    fault: faults['current-password'],
-    attributes: { type: 'password', autocomplete: 'current-password' },
   });
-}
 
 export function newPasswordFields(say: Say, faults: Faults): Html {
-  const attributes = { type: 'password', autocomplete: 'new-password' };
-  return html`${field({
-    name: 'password',
-    label: say`New password`,
-    hint: say`At least ${PASSWORD_MINIMUM} characters. A few words that only you would put together are good.`,
-    value: '',
-    fault: faults.password,
-    attributes,
-  })}
-${field({ name: 'password-again', label: say`The same password again`, value: '', fault: faults['password-again'], attributes })}`;
+  const hint = say`At least ${PASSWORD_MINIMUM} characters. A few words that only you would put together are good.`;
+  return html`${factorField('new password', 'password', say`New password`, faults, { hint })}
+${factorField('new password', 'password-again', say`The same password again`, faults)}`;
 }
+
+export const codeField = (say: Say, label: string, faults: Faults): Html =>
+  factorField('code', 'code', label, faults, { hint: say`Six digits, new every 30 seconds.` });
 
 /** What is wrong with a new password, typed twice. */
 export function newPasswordFaults(say: Say, form: URLSearchParams, email: string): Faults {
@@ -63,20 +78,13 @@ export const saidOfPassword = (fault: string): string => `The password ${asClaus
 
 /** A secret for an app as a QR code and as text, and the field of the first code, which shows that the app has it. */
 export function totpFields(say: Say, email: string, secret: string, faults: Faults): Html {
-  return html`<input type="hidden" name="secret" value="${secret}">
+  return html`${hidden({ secret })}
 <figure>
 ${qrSvg(qrPath(totpUri(secret, email)), say`QR code for your authenticator app`)}
 <figcaption>${say`Scan this with an authenticator app, or type this key into it:`}
 <span class="key">${literal(secret.replaceAll(/.{4}(?!$)/g, '$& '))}</span></figcaption>
 </figure>
-${field({
-  name: 'code',
-  label: say`Code that the app shows now`,
-  hint: say`Six digits, new every 30 seconds.`,
-  value: '',
-  fault: faults.code,
-  attributes: { ...LITERAL, autocomplete: 'one-time-code', inputmode: 'numeric', class: 'short' },
-})}`;
+${codeField(say, say`Code that the app shows now`, faults)}`;
 }
 
 /**
@@ -112,6 +120,25 @@ export function passkeyIn(
   return place && verifiedRegistration(ring, place, administrator, jsonOr(form.get('credential') ?? ''));
 }
 
+/**
+ * The button that asks the browser for a passkey: the script shows it, fills in the field beside it, and sends the form. `asked` is
+ * what `navigator.credentials.create` or `get` takes.
+ */
+export function passkeyButton(
+  say: Say,
+  kind: 'create' | 'get',
+  asked: object,
+  label: string,
+  without: Html,
+): Html {
+  return html`<div class="passkey" data-passkey="${kind}" data-options="${JSON.stringify(asked)}">
+<input type="hidden" name="credential" value="">
+<button type="button" class="secondary" hidden>${label}</button>
+<p class="error" role="alert" hidden>${say`Your browser gave no passkey. Try again, or use another way.`}</p>
+<noscript><p class="notice">${without}</p></noscript>
+</div>`;
+}
+
 /** The button that makes a passkey; undefined where browsers make none at this address. */
 export function newPasskeyButton(
   say: Say,
@@ -138,6 +165,6 @@ export function recoveryCodes(say: Say, codes: readonly string[], action: string
   return html`<p>${say`Keep these ten codes where you keep things you must not lose: on paper, or in a password manager. Each lets you in
 once when your second factor is gone. They are not shown again.`}</p>
 <ol class="codes">${codes.map((code) => html`<li>${literal(code)}</li>`)}</ol>
-<form method="post" action="${action}">${token}<input type="hidden" name="codes" value="${codes.join(' ')}">
+<form method="post" action="${action}">${token}${hidden({ codes: codes.join(' ') })}
 <button class="secondary">${say`Save them as a file`}</button></form>`;
 }

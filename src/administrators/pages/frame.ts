@@ -8,7 +8,7 @@ import { asset, assets, consoleStylesheet } from '../../web/markup/assets.ts';
 import { type IconName, icon } from '../../web/markup/icons.ts';
 import { LANGUAGES } from '../../web/markup/languages.ts';
 import { htmlPage } from '../../web/markup/page.ts';
-import { themeSwitch } from '../../web/markup/theme.ts';
+import { languageLinks, themeSwitch, withQuery } from '../../web/markup/theme.ts';
 import type { Principal } from '../administrator.ts';
 import type { SessionEnd } from '../session.ts';
 import { errorSummary, hasFaults, moment } from './parts.ts';
@@ -112,16 +112,11 @@ function account({ path, say, keys, token }: Visit, place: Shown['place'], { nam
 /** The choice of theme and language, each a link, so that no script is needed. */
 function choices({ here, theme, say }: Visit): Html | null {
   if (here === undefined) return null;
-  const joint = here.includes('?') ? '&' : '?';
-  const to = (choice: string) => `${here}${joint}${choice}`;
-  const languages = LANGUAGES.filter(({ tag }) => phrasebook.tags.includes(tag)).map(({ tag, name }) => {
-    const current = tag === say.tag && html` aria-current="true"`;
-    return html`<li><a href="${to(`lang=${tag}`)}" lang="${tag}" hreflang="${tag}"${current}>${name}</a></li>`;
-  });
+  const languages = LANGUAGES.filter(({ tag }) => phrasebook.tags.includes(tag));
   return html`<div class="choices">${themeSwitch(say`Light or dark`, theme, {
     nameOf: (one) => say.of(THEME_NAMES[one]),
-    addressOf: (one) => to(`theme=${one}`),
-  })}<nav aria-label="${say`Language`}"><ul>${languages}</ul></nav></div>`;
+    addressOf: (one) => withQuery(here, `theme=${one}`),
+  })}<nav aria-label="${say`Language`}">${languageLinks(languages, say.tag, here)}</nav></div>`;
 }
 
 const KEYS = [

@@ -8,6 +8,7 @@ import { derivedSecret, sha256Hex } from '../../lib/secrets.ts';
 import { duration, formatTimestamp, MINUTE_MS } from '../../lib/time.ts';
 import { type FieldMarkup, fieldMarkup, summaryOfFaults } from '../../web/markup/field.ts';
 import { type IconName, icon } from '../../web/markup/icons.ts';
+import { type TermRow, terms } from '../../web/markup/parts.ts';
 import type { Context } from './route.ts';
 
 /** Whether an amount is so long that narrow pages show it smaller, or on two lines. */
@@ -43,22 +44,11 @@ export function nameOf({ principal, say }: Context, names: Names, id: string): H
   return id === principal.id ? html`${say`you`}` : said(names.get(id) ?? id);
 }
 
-export type TermRow = [term: Html | string, value: Html | string | number | null | undefined | false];
-
-/** Terms and what they say; what has nothing to say is left out, the whole list too. */
-export function rows(list: readonly TermRow[], look = 'terms'): Html {
-  const told = list.filter(
-    ([, value]) => value !== null && value !== undefined && value !== false && value !== '',
-  );
-  if (told.length === 0) return html``;
-  return html`<dl class="${look}">
-${told.map(([term, value]) => html`<div><dt>${term}</dt><dd>${value}</dd></div>\n`)}</dl>`;
-}
+/** `look`: the class of the list. */
+export const rows = (list: readonly TermRow[], look = 'terms'): Html => terms(look, list);
 
 /** The same as `rows`, closer together. */
-export function pairs(list: readonly TermRow[]): Html {
-  return rows(list, 'pairs');
-}
+export const pairs = (list: readonly TermRow[]): Html => rows(list, 'pairs');
 
 /** What is wrong with a form, by the field it is wrong with. */
 export type Faults = Readonly<Record<string, string>>;

@@ -1,10 +1,10 @@
 // The page of signing in: password and second factor in one form, which carries the draft of another form.
 import { z } from 'zod';
-import { type Html, html } from '../../lib/html.ts';
-import type { Say } from '../../lib/phrases.ts';
+import { type Html, hidden, html } from '../../lib/html.ts';
 import { authenticationOptions, passkeyPlace } from '../passkey.ts';
 import { newChallenge } from '../sign-in.ts';
-import { type Faults, field, notice } from './parts.ts';
+import { codeField, factorField, passkeyButton } from './factor-parts.ts';
+import { type Faults, notice } from './parts.ts';
 import type { Outcome, Shown, Visit } from './route.ts';
 import { targetOf } from './visit.ts';
 
@@ -20,8 +20,8 @@ export function carriedIn(form: URLSearchParams): CarriedDraft {
 }
 
 function carriedFields({ next, draft }: CarriedDraft): Html {
-  return html`${next !== undefined && html`<input type="hidden" name="next" value="${next}">`}
-${draft !== undefined && html`<input type="hidden" name="draft" value="${draft}">`}`;
+  return html`${next !== undefined && hidden({ next })}
+${draft !== undefined && hidden({ draft })}`;
 }
 
 /**
@@ -63,38 +63,14 @@ export function signInPage(
     content: html`${told !== undefined && notice(html`<p>${told}</p>`, status === undefined ? 'status' : 'warn')}
 <h1>${say`Sign in`}</h1>
 <form method="post" action="${address('/sign-in')}#errors" novalidate>
-${token}${carriedFields(carried)}<input type="hidden" name="expires" value="${expires}">
-${field({
-  name: 'email',
-  label: say`Email address`,
-  value: email,
-  fault: faults.email,
-  attributes: { ...LITERAL, autocomplete: 'username', inputmode: 'email' },
-})}
-${field({
-  name: 'password',
-  label: say`Password`,
-  value: '',
-  fault: faults.password,
-  attributes: { type: 'password', autocomplete: 'current-password' },
-})}
-${field({
-  name: 'code',
-  label: say`Code from your authenticator app`,
-  hint: say`Six digits, new every 30 seconds.`,
-  value: '',
-  fault: faults.code,
-  attributes: { ...LITERAL, autocomplete: 'one-time-code', inputmode: 'numeric', class: 'short' },
-})}
+${token}${carriedFields(carried)}${hidden({ expires: String(expires) })}
+${factorField('email', 'email', say`Email address`, faults, { value: email })}
+${factorField('password', 'password', say`Password`, faults)}
+${codeField(say, say`Code from your authenticator app`, faults)}
 <details class="aside"${(isWaiting || faults['recovery-code'] !== undefined) && html` open`}>
 <summary>${say`Use a recovery code`}</summary>
-${field({
-  name: 'recovery-code',
-  label: say`Recovery code`,
+${factorField('recovery code', 'recovery-code', say`Recovery code`, faults, {
   hint: say`One of the ten that you kept when you set up your account. It works once.`,
-  value: '',
-  fault: faults['recovery-code'],
-  attributes: LITERAL,
 })}
 </details>
 <button class="primary">${say`Sign in`}</button>
@@ -118,33 +94,6 @@ again.`}</p>
 
 /** The command that a person's way back begins with. */
 export const RESET = html`<code>counterfoil administrators reset</code>`;
-
-/** What is written in one direction and is no word. */
-export const LITERAL = {
-  dir: 'ltr',
-  translate: 'no',
-  spellcheck: 'false',
-  autocapitalize: 'none',
-} as const;
-
-/**
- * The button that asks the browser for a passkey: the script shows it, fills in the field beside it, and sends the form. `asked` is
- * what `navigator.credentials.create` or `get` takes.
- */
-export function passkeyButton(
-  say: Say,
-  kind: 'create' | 'get',
-  asked: object,
-  label: string,
-  without: Html,
-): Html {
-  return html`<div class="passkey" data-passkey="${kind}" data-options="${JSON.stringify(asked)}">
-<input type="hidden" name="credential" value="">
-<button type="button" class="secondary" hidden>${label}</button>
-<p class="error" role="alert" hidden>${say`Your browser gave no passkey. Try again, or use another way.`}</p>
-<noscript><p class="notice">${without}</p></noscript>
-</div>`;
-}
 
 /** A form that is to be shown on its page again. */
 export interface Draft {

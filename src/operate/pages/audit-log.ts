@@ -12,7 +12,6 @@ import {
   notice,
   rows,
   said,
-  type TermRow,
 } from '../../administrators/pages/parts.ts';
 import type { Outcome } from '../../administrators/pages/route.ts';
 import { namesOf } from '../../administrators/queries.ts';
@@ -26,6 +25,7 @@ import { OperationalError } from '../../lib/errors.ts';
 import { type Html, html } from '../../lib/html.ts';
 import { momentsIn } from '../../lib/moments.ts';
 import { isPaymentId } from '../../payments/payment.ts';
+import type { TermRow } from '../../web/markup/parts.ts';
 import { pager, records } from '../../web/markup/table.ts';
 import type { InstallationContext } from './health.ts';
 

@@ -12,7 +12,6 @@ import {
   notice,
   pairs,
   said,
-  type TermRow,
 } from '../../administrators/pages/parts.ts';
 import type { Outcome } from '../../administrators/pages/route.ts';
 import { ACKNOWLEDGED } from '../../journal/row-fault.ts';
@@ -21,6 +20,7 @@ import { type Html, html } from '../../lib/html.ts';
 import { asOf, type Claim, claimOf, MOVES, type Payment } from '../../payments/payment.ts';
 import { isPaymentAsRecorded } from '../../payments/transition.ts';
 import { icon } from '../../web/markup/icons.ts';
+import type { TermRow } from '../../web/markup/parts.ts';
 import { addNote, claim, release } from '../act.ts';
 import { queuePlace } from '../queue-queries.ts';
 import { takesMore } from '../record-money.ts';

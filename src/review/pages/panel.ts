@@ -1,5 +1,6 @@
 // Pieces of every page that shows a payment: its status, amount and parties, its two approvals, and all that was asked for and sent.
 
+import type { TermRow } from '../../web/markup/parts.ts';
 import {
   isLong,
   literal,
@@ -7,7 +8,6 @@ import {
   nameOf,
   pairs,
   said,
-  type TermRow,
 } from '../../administrators/pages/parts.ts';
 import type { Context } from '../../administrators/pages/route.ts';
 import { entriesOf } from '../../journal/queries.ts';

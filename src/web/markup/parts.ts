@@ -3,6 +3,7 @@ import { type Html, html, safeUrl } from '../../lib/html.ts';
 import { contactAddress } from '../../lib/web-address.ts';
 
 export type TermPair = [term: Html, value: Html | string | null];
+export type TermRow = [term: Html | string, value: Html | string | number | null | undefined | false];
 
 /** A text with its line breaks as markup, such as a postal address. */
 export const lines = (text: Html | string): Html =>
@@ -10,12 +11,22 @@ export const lines = (text: Html | string): Html =>
     ? html`${text.split('\n').map((line, i) => html`${i > 0 && html`<br>`}${line}`)}`
     : text;
 
-/** Terms and what they say; what has nothing to say is left out. */
-export function facts(rows: readonly TermPair[]): Html {
-  const told = rows.filter(([, value]) => value !== null);
-  return html`<dl class="facts">
-${told.map(([term, value]) => html`<div><dt>${term}</dt><dd><bdi>${lines(value!)}</bdi></dd></div>\n`)}</dl>`;
+/** Terms and what they say; what has nothing to say is left out, the whole list too. */
+export function terms(look: string, rows: readonly TermRow[]): Html {
+  const told = rows.filter(
+    ([, value]) => value !== null && value !== undefined && value !== false && value !== '',
+  );
+  if (told.length === 0) return html``;
+  return html`<dl class="${look}">
+${told.map(([term, value]) => html`<div><dt>${term}</dt><dd>${value}</dd></div>\n`)}</dl>`;
 }
+
+/** The same for texts of all directions, with their line breaks. */
+export const facts = (rows: readonly TermPair[]): Html =>
+  terms(
+    'facts',
+    rows.map(([term, value]) => [term, value !== null && html`<bdi>${lines(value)}</bdi>`]),
+  );
 
 /** `text` under `heading`, which names who it is from. */
 export function customerMessage(heading: Html, text: string): Html {

@@ -1,6 +1,7 @@
-// The visitor's colour theme, stored in a cookie so that no script is needed.
+// The visitor's choice of theme, stored in a cookie, and of language: links, so that no script is needed.
 import { boundCookie, boundName, valueIn } from '../../lib/cookie.ts';
 import { type Html, html } from '../../lib/html.ts';
+import type { Language } from '../../lib/locale.ts';
 import { type IconName, icon } from './icons.ts';
 
 export const THEMES = ['light', 'dark'] as const;
@@ -24,6 +25,19 @@ export function themeCookie(choice: string, baseUrl: string): string {
 /** A cookie that keeps a choice for a year; undefined forgets it. It counts on links from other sites: payments are opened from mails. */
 export function preferenceCookie(name: string, value: string | undefined, baseUrl: string): string {
   return boundCookie(name, value ?? '', baseUrl, value === undefined ? 0 : YEAR_S, 'Lax');
+}
+
+/** `address` with `query` behind it. */
+export const withQuery = (address: string, query: string): string =>
+  `${address}${address.includes('?') ? '&' : '?'}${query}`;
+
+/** The choice of language, each a link from the page at `here`, so that no script is needed. */
+export function languageLinks(languages: readonly Language[], chosen: string, here: string): Html {
+  const links = languages.map(({ tag, name }) => {
+    const current = tag === chosen && html` aria-current="true"`;
+    return html`<li><a href="${withQuery(here, `lang=${tag}`)}" lang="${tag}" hreflang="${tag}"${current}>${name}</a></li>`;
+  });
+  return html`<ul>${links}</ul>`;
 }
 
 const ICONS: Record<Theme | 'auto', IconName> = { light: 'sun', dark: 'moon', auto: 'device' };

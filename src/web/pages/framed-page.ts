@@ -5,7 +5,7 @@ import { nameOfColours } from '../markup/colours.ts';
 import { icon } from '../markup/icons.ts';
 import { LANGUAGES } from '../markup/languages.ts';
 import { htmlPage } from '../markup/page.ts';
-import { themeSwitch } from '../markup/theme.ts';
+import { languageLinks, themeSwitch, withQuery } from '../markup/theme.ts';
 import type { Framed } from './route.ts';
 import type { PageVisit } from './visit.ts';
 
@@ -79,21 +79,11 @@ function initialOf(name: string): string {
   return /[\p{L}\p{N}]\p{M}*/u.exec(name)?.[0].toUpperCase() ?? '·';
 }
 
-/** `address` with `query` behind it. */
-const withQuery = (address: string, query: string) =>
-  `${address}${address.includes('?') ? '&' : '?'}${query}`;
-
-/** The choice of language: links, so that no script is needed. */
 function languages({ words }: PageVisit, here: string): Html {
-  const links = LANGUAGES.map(({ tag, name }) => {
-    const current = tag === words.tag && html` aria-current="true"`;
-    const address = withQuery(here, `lang=${tag}`);
-    return html`<li><a href="${address}" lang="${tag}" hreflang="${tag}"${current}>${name}</a></li>`;
-  });
   const label = words.html('footer.language');
   return html`<nav aria-label="${label}"><details class="menu">
 <summary>${icon('globe')}<span class="vh">${label}: </span>${words.name}</summary>
-<ul>${links}</ul></details></nav>
+${languageLinks(LANGUAGES, words.tag, here)}</details></nav>
 `;
 }
 
