@@ -1,14 +1,6 @@
 // Pieces of every page that shows a payment: its status, amount and parties, its two approvals, and all that was asked for and sent.
 
-import type { TermRow } from '../../web/markup/parts.ts';
-import {
-  isLong,
-  literal,
-  moment,
-  nameOf,
-  pairs,
-  said,
-} from '../../administrators/pages/parts.ts';
+import { isLong, literal, moment, nameOf, pairs, said } from '../../administrators/pages/parts.ts';
 import type { Context } from '../../administrators/pages/route.ts';
 import { entriesOf } from '../../journal/queries.ts';
 import { type Html, html, safeUrl } from '../../lib/html.ts';
@@ -19,6 +11,7 @@ import { asOf, customerOf, isDecided, type Payment } from '../../payments/paymen
 import { checkoutUrl } from '../../payments/present.ts';
 import { sentOf } from '../../payments/submit.ts';
 import { type IconName, icon } from '../../web/markup/icons.ts';
+import type { TermRow } from '../../web/markup/parts.ts';
 import { approvalsOf, needsSecond, type ReviewAct } from '../review.ts';
 import type { People } from '../told.ts';
 import type { ReviewContext } from './context.ts';
