@@ -2,6 +2,7 @@
 
 import type { KeyRing } from '../journal/keys/key-ring.ts';
 import { type Html, hidden, html, settled } from '../lib/html.ts';
+import { jsonOr } from '../lib/text.ts';
 import {
   FIELDS,
   type Field,
@@ -218,11 +219,7 @@ export function transferIn(
 
 /** The instructions that the customer was shown, as the form repeats them. */
 export function readShown(form: URLSearchParams): Instructions | undefined {
-  try {
-    return JSON.parse(form.get('shown') ?? '') as Instructions;
-  } catch {
-    return undefined; // it may not be a form of ours
-  }
+  return jsonOr(form.get('shown') ?? '') as Instructions | undefined; // it may not be a form of ours
 }
 
 /** Whether a form says that a transfer was sent, as far as that can be told without its payment. */

@@ -2,6 +2,7 @@
 
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Html, html } from '../lib/html.ts';
+import { jsonOr } from '../lib/text.ts';
 import type { Clock } from '../lib/time.ts';
 import { pathOf } from '../lib/web-address.ts';
 import { bodyOf, readBytes } from '../web/json-body.ts';
@@ -101,9 +102,6 @@ ${facts(terms)}
 }
 
 function typeOf(body: string): string {
-  try {
-    return String(JSON.parse(body).type);
-  } catch {
-    return 'No JSON';
-  }
+  const told = jsonOr(body) as { type?: unknown } | null | undefined;
+  return told ? String(told.type) : 'No JSON';
 }

@@ -1,6 +1,7 @@
 // The page of signing in: password and second factor in one form, which carries the draft of another form.
 import { z } from 'zod';
 import { type Html, hidden, html } from '../../lib/html.ts';
+import { jsonOr } from '../../lib/text.ts';
 import { authenticationOptions, passkeyPlace } from '../passkey.ts';
 import { newChallenge } from '../sign-in.ts';
 import { codeField, factorField, passkeyButton } from './factor-parts.ts';
@@ -137,12 +138,8 @@ function packDraft({ page, params, form }: Draft): string | undefined {
 /** The draft in a hidden field's value; undefined if there is none in it. */
 export function unpackDraft(packed: string): Draft | undefined {
   if (packed.length > DRAFT_MAXIMUM) return undefined;
-  try {
-    const { fields, ...draft } = packedDraft.parse(JSON.parse(Buffer.from(packed, 'base64url').toString()));
-    return { ...draft, form: new URLSearchParams(fields) };
-  } catch {
-    return undefined;
-  }
+  const { data } = packedDraft.safeParse(jsonOr(Buffer.from(packed, 'base64url').toString()));
+  return data && { page: data.page, params: data.params, form: new URLSearchParams(data.fields) };
 }
 
 /** The path in an address of the route `path`; undefined if a parameter is missing. */

@@ -7,6 +7,7 @@ import type { KeyRing } from '../../journal/keys/key-ring.ts';
 import { type Html, html } from '../../lib/html.ts';
 import { pathOf } from '../../lib/web-address.ts';
 import { facts, type TermPair } from '../../web/markup/parts.ts';
+import { FORM_BYTES } from '../../web/pages/form.ts';
 import type { SitePage } from '../../web/pages/framed-page.ts';
 import { formAt, pageAt } from '../../web/pages/route.ts';
 import { choicesOf, keepChoices } from '../choices.ts';
@@ -15,8 +16,6 @@ import { LOGO_ID } from '../letters/markup.ts';
 import { PRODUCT } from '../letters/staff.ts';
 import type { Message } from '../message.ts';
 import { UNSUBSCRIBE_PATH, unsubscriber } from '../unsubscribe.ts';
-
-const BODY_BYTES = 16 * 1024;
 
 interface PublicMailParts {
   journal: Journal;
@@ -103,7 +102,7 @@ function askToUnsubscribe({ ring }: PublicMailParts, { asked, address }: Checkou
 
 /** RFC 8058 (3.1) has mail programs send either type of form. What it holds does not count. */
 const readBoth: NonNullable<CheckoutRoute['beside']> = (scope, takeForm) => {
-  scope.addContentTypeParser('multipart/form-data', { parseAs: 'buffer', bodyLimit: BODY_BYTES }, () =>
+  scope.addContentTypeParser('multipart/form-data', { parseAs: 'buffer', bodyLimit: FORM_BYTES }, () =>
     Promise.resolve(new URLSearchParams()),
   );
   return takeForm;
