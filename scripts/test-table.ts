@@ -68,7 +68,7 @@ export const TABLE: readonly Row[] = [
       'checkout/{browser,receipt.browser}',
       'merchants/registration/browser',
       'operate/pages/{browser,gallery.browser,whole.browser}',
-      'statements/pages/{morning,statement-lines}.browser',
+      'statements/pages/statement-lines.browser',
     ],
   },
   {

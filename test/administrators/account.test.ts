@@ -42,7 +42,7 @@ import { newChallenge, type Parts } from '../../src/administrators/sign-in.ts';
 import { createToken, findTokenPrincipal, revokeToken } from '../../src/administrators/token.ts';
 import type { Transaction } from '../../src/journal/transaction.ts';
 import type { OperationalError } from '../../src/lib/errors.ts';
-import { type Harness, startHarness } from '../support/harness.ts';
+import { type Harness, OPERATOR, startHarness } from '../support/harness.ts';
 import { insertOutside } from '../support/outside.ts';
 import { PASSWORD, PASSWORD_KEPT } from '../support/password.ts';
 import { ENGINES } from '../support/stores.ts';
@@ -51,7 +51,6 @@ import { Authenticator } from './authenticator.ts';
 import {
   addPerson,
   codeAt,
-  OPERATOR,
   otherNode,
   type Person,
   partsOf,

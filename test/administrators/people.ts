@@ -13,13 +13,12 @@ import {
   signIn as signInWith,
 } from '../../src/administrators/sign-in.ts';
 import { acceptedStep, newTotp } from '../../src/administrators/totp.ts';
-import type { Harness } from '../support/harness.ts';
+import { type Harness, OPERATOR } from '../support/harness.ts';
 import { unhurried } from '../support/journal.ts';
 import { CHEAP, PASSWORD, PASSWORD_KEPT } from '../support/password.ts';
 import { openPatiently } from '../support/stores.ts';
 
 export const STEP_MS = 30_000;
-export const OPERATOR = { actor: 'operator', request_id: null };
 
 export interface Person {
   administrator: Administrator;

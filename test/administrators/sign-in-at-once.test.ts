@@ -14,13 +14,12 @@ import { findAdministrator } from '../../src/administrators/queries.ts';
 import { codesLeft } from '../../src/administrators/recovery-codes.ts';
 import { type GivenFactor, newChallenge, type Parts } from '../../src/administrators/sign-in.ts';
 import { processMs } from '../support/awake.ts';
-import { type Harness, startHarness } from '../support/harness.ts';
+import { type Harness, OPERATOR, startHarness } from '../support/harness.ts';
 import { PASSWORD } from '../support/password.ts';
 import { Authenticator } from './authenticator.ts';
 import {
   addPerson,
   codeAt,
-  OPERATOR,
   otherNode,
   type Person,
   partsOf,

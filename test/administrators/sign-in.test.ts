@@ -28,14 +28,13 @@ import type { Journal } from '../../src/journal/journal.ts';
 import { hmac, sha256 } from '../../src/lib/secrets.ts';
 import { countFailures } from '../../src/store/database.ts';
 import { processMs } from '../support/awake.ts';
-import { type Harness, startHarness } from '../support/harness.ts';
+import { type Harness, OPERATOR, startHarness } from '../support/harness.ts';
 import { heldUp } from '../support/journal.ts';
 import { PASSWORD, PASSWORD_KEPT } from '../support/password.ts';
 import { ENGINES } from '../support/stores.ts';
 import {
   addPerson,
   codeAt,
-  OPERATOR,
   otherNode,
   type Person,
   partsOf,

@@ -11,14 +11,14 @@ import { OperationalError } from '../../src/lib/errors.ts';
 import { changeMerchantState } from '../../src/merchants/change.ts';
 import { findMerchant } from '../../src/merchants/queries.ts';
 import { approve } from '../../src/review/decide.ts';
-import type { Harness } from '../support/harness.ts';
+import { type Harness, OPERATOR } from '../support/harness.ts';
+import { submit } from '../support/payments.ts';
 import { principalOf } from '../support/reviewers.ts';
 import type { SeededRandom } from '../support/seeded-random.ts';
 import { acknowledgeSome } from './acknowledging.ts';
-import { act, forgetAnswers, submit } from './history.ts';
+import { act, forgetAnswers } from './history.ts';
 import { manageMerchants, oneOfEachKey } from './merchant-acts.ts';
 
-const BY = { actor: 'operator', request_id: null };
 /** A merchant with whom nothing else is done, so that nobody misses the payments it may not create. */
 const SUSPENDED = 'mer_other';
 /** How much of a run's acts administrators are. */
@@ -37,7 +37,7 @@ async function join(service: Harness, random: SeededRandom): Promise<void> {
     name: 'Zoë 𝒵',
     role: random.pick(ROLES),
   };
-  const { administrator, link } = await journal.commit((one) => createAdministrator(one, wanted, BY));
+  const { administrator, link } = await journal.commit((one) => createAdministrator(one, wanted, OPERATOR));
   if (random.chance(0.8)) await setUp(service, random, administrator.id, link);
 }
 
@@ -80,19 +80,22 @@ export async function administer(service: Harness, random: SeededRandom): Promis
     () => approveWithAnother(service, random),
     () => approveWithAnother(service, random),
     () => journal.commit((one) => startSession(one, id, 'totp', 'req_test'), id),
-    () => journal.commit((one) => endAllSessions(one, id, BY), id),
-    () => journal.commit((one) => disable(one, id, BY), id),
-    () => journal.commit((one) => enable(one, id, BY), id),
-    () => journal.commit((one) => changeRole(one, id, random.pick(ROLES), BY), id),
+    () => journal.commit((one) => endAllSessions(one, id, OPERATOR), id),
+    () => journal.commit((one) => disable(one, id, OPERATOR), id),
+    () => journal.commit((one) => enable(one, id, OPERATOR), id),
+    () => journal.commit((one) => changeRole(one, id, random.pick(ROLES), OPERATOR), id),
     async () => {
-      const { link } = await journal.commit((one) => reset(one, id, BY), id);
+      const { link } = await journal.commit((one) => reset(one, id, OPERATOR), id);
       if (random.chance(0.8)) await setUp(service, random, id, link);
     },
     () => journal.commit((one) => recordFailure(one, email, 'password', 'req_test')),
-    () => journal.commit((one) => createToken(one, { administratorId: id, role, name: 'ERP', days: 9 }, BY)),
+    () =>
+      journal.commit((one) =>
+        createToken(one, { administratorId: id, role, name: 'ERP', days: 9 }, OPERATOR),
+      ),
     async () => {
       const token = tokens.length > 0 ? random.pick(tokens).id : undefined;
-      if (token) await journal.commit((one) => revokeToken(one, token, BY), token);
+      if (token) await journal.commit((one) => revokeToken(one, token, OPERATOR), token);
     },
     () =>
       changeMerchantState(
@@ -141,17 +144,17 @@ async function oneOfEach(service: Harness, random: SeededRandom): Promise<void> 
   const { database, journal } = service.service;
   const n = random.between(1, 1e9);
   const wanted = { email: `max.${n}@example.org`, name: 'Max', role: 'auditor' } as const;
-  const { administrator, link } = await journal.commit((one) => createAdministrator(one, wanted, BY));
+  const { administrator, link } = await journal.commit((one) => createAdministrator(one, wanted, OPERATOR));
   const { id } = administrator;
   const factor = { totp: { secret: `JBSWY3DPEHPK3PX${n}`, step: n } };
   const chosen = { password: hash(random), factor, recoveryDigests: '[]' };
   await journal.commit((one) => completeSetUp(one, service.service.ring, link, chosen, 'req_test'), id);
   const token = { administratorId: id, role: 'auditor', name: 'ERP', days: 9 } as const;
-  await journal.commit((one) => createToken(one, token, BY));
-  await journal.commit((one) => disable(one, id, BY), id);
+  await journal.commit((one) => createToken(one, token, OPERATOR));
+  await journal.commit((one) => disable(one, id, OPERATOR), id);
   const passkey = { credential_id: `m${n}`, public_key: `m${n}`, counter: 0, transports: '["usb"]' };
   const other = { email: `moritz.${n}@example.org`, name: 'Moritz', role: 'auditor' } as const;
-  const { link: second } = await journal.commit((one) => createAdministrator(one, other, BY));
+  const { link: second } = await journal.commit((one) => createAdministrator(one, other, OPERATOR));
   const withKey = { ...chosen, factor: { passkey, name: 'Key' } };
   await journal.commit((one) => completeSetUp(one, service.service.ring, second, withKey, 'req_test'));
   await oneOfEachKey(service, random);

@@ -4,7 +4,7 @@ import { createToken } from '../../src/administrators/token.ts';
 import { DAY_MS, MINUTE_MS, SECOND_MS } from '../../src/lib/time.ts';
 import { type Account, createAccount, signInAs } from '../support/console.ts';
 import { type CheckoutPage, open, send, TYPED } from '../support/customer.ts';
-import { type Harness, KEY } from '../support/harness.ts';
+import { type Harness, KEY, OPERATOR } from '../support/harness.ts';
 import { createAt, KEYS } from '../support/shop.ts';
 
 const SESSION_IDLE_MS = 15 * MINUTE_MS;
@@ -80,7 +80,7 @@ async function keptAnswer(harness: Harness): Promise<Life> {
 async function token(harness: Harness, { administrator }: Account): Promise<Life> {
   const wanted = { administratorId: administrator.id, role: 'auditor', name: 'Nightly', days: 1 } as const;
   const made = await harness.service.journal.commit((transaction) =>
-    createToken(transaction, wanted, { actor: 'operator', request_id: null }),
+    createToken(transaction, wanted, OPERATOR),
   );
   return {
     name: 'a token',

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { SECOND_MS } from '../../src/lib/time.ts';
 import { SettableClock } from '../support/faketime.ts';
 import { freePort } from '../support/free-ports.ts';
-import { type Answer, type Harness, KEY, type RequestOptions } from '../support/harness.ts';
+import { ask, type Harness, type RequestOptions } from '../support/harness.ts';
 import { type ServerProcess, startServerProcess } from '../support/server-process.ts';
 import type { Store } from '../support/stores.ts';
 import { holdsWithin } from './promised-time.ts';
@@ -94,24 +94,4 @@ export class ClockedServer {
       .map((line): Line => JSON.parse(line))
       .filter(({ set_by_s, followed_s }) => set_by_s !== undefined || followed_s !== undefined);
   }
-}
-
-async function ask(
-  origin: string,
-  path: string,
-  { method = 'GET', key = KEY, headers = {}, body }: RequestOptions = {},
-): Promise<Answer> {
-  const response = await fetch(origin + path, {
-    method,
-    headers: {
-      ...(key === null ? {} : { authorization: `Bearer ${key}` }),
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      ...headers,
-    },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  const text = await response.text();
-  const isJson = response.headers.get('content-type')?.startsWith('application/json') && text !== '';
-  const json = isJson ? JSON.parse(text) : undefined;
-  return { status: response.status, headers: response.headers, text, json };
 }

@@ -9,6 +9,7 @@ import { after, before, describe, test } from 'node:test';
 import { ROOT } from '../support/command.ts';
 import { type DebianPostgres, debianPostgres, startDebianPostgres } from '../support/debian-postgres.ts';
 import { freePort } from '../support/free-ports.ts';
+import { ask } from '../support/harness.ts';
 import { isInstalled } from '../support/proxy.ts';
 import { holdsWithin } from './promised-time.ts';
 
@@ -145,11 +146,10 @@ async function walk(
     () => spawnSync('podman', ['exec', site.name, ...HEALTH_CHECK]).status === 0,
     () => site.logs(),
   );
-  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
-  const body = JSON.stringify({ amount: 49.9, currency: 'EUR', merchant_reference: 'order-7' });
-  const created = await fetch(`http://127.0.0.1:${site.port}/v1/payments`, { method: 'POST', headers, body });
-  assert.equal(created.status, 201, await created.clone().text());
-  const { data } = (await created.json()) as { data: { id: string } };
+  const body = { amount: 49.9, currency: 'EUR', merchant_reference: 'order-7' };
+  const created = await ask(`http://127.0.0.1:${site.port}`, '/v1/payments', { method: 'POST', key, body });
+  assert.equal(created.status, 201, created.text);
+  const { data } = created.json;
 
   const made = JSON.parse(site.exec('counterfoil', 'backup', '/var/backups/counterfoil', '--json'));
   site.exec('counterfoil', 'audit', 'verify');

@@ -6,7 +6,7 @@ import { systemClock } from '../../src/lib/time.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { openDatabase } from '../../src/store/open.ts';
 import { load, send, TYPED } from '../support/customer.ts';
-import { KEY } from '../support/harness.ts';
+import { KEY, OPERATOR } from '../support/harness.ts';
 import { type LoadClient, loadClient } from '../support/load-client.ts';
 import type { SeededRandom } from '../support/seeded-random.ts';
 import type { Store } from '../support/stores.ts';
@@ -19,7 +19,6 @@ methods:
     name: Cash on delivery
     instructions: Pay the courier.
 `;
-const BY_HAND = { actor: 'operator', request_id: null };
 
 /** A new store's reviewer. Returns their token. */
 export async function addReviewer(store: Store): Promise<string> {
@@ -28,9 +27,9 @@ export async function addReviewer(store: Store): Promise<string> {
     await migrate(database);
     const journal = new Journal(database, systemClock);
     const wanted = { email: 'ana@example.org', name: 'Ana', role: 'reviewer' } as const;
-    const { administrator } = await journal.commit((one) => createAdministrator(one, wanted, BY_HAND));
+    const { administrator } = await journal.commit((one) => createAdministrator(one, wanted, OPERATOR));
     const asked = { administratorId: administrator.id, role: 'reviewer', name: 'Crashes', days: 9 } as const;
-    const { token } = await journal.commit((one) => createToken(one, asked, BY_HAND));
+    const { token } = await journal.commit((one) => createToken(one, asked, OPERATOR));
     return token;
   } finally {
     await database.close();

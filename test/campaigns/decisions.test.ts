@@ -4,11 +4,11 @@ import { after, before, describe, test } from 'node:test';
 import { entriesOf } from '../../src/journal/queries.ts';
 import { findPayment } from '../../src/payments/queries.ts';
 import { reviewActs } from '../../src/review/review.ts';
+import { submit } from '../support/payments.ts';
 import { ANA, addReviewers, BEN, CLEO } from '../support/reviewers.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
 import { ENGINES } from '../support/stores.ts';
 import { type Attempt, type Decider, deciderOn, FOUR_EYES, startDecider } from './decider.ts';
-import { submit } from './history.ts';
 import { type Nodes, startNodes } from './nodes.ts';
 
 const CONTESTS_ON = { sqlite: 300, postgres: 150 };

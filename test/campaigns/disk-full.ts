@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { KEY } from '../support/harness.ts';
+import { ask, KEY } from '../support/harness.ts';
 import { type LoadClient, loadClient } from '../support/load-client.ts';
 import { verifySqlite, viewSqlite } from '../support/read-only-store.ts';
 import type { ServerProcess } from '../support/server-process.ts';
@@ -46,20 +46,11 @@ export function startLoad(client: LoadClient, stop: AbortSignal, load: Load, cyc
 }
 
 /** One create, whose answer is looked at whole. */
-export function create(server: ServerProcess): Promise<Response> {
-  return fetch(`${server.origin}/v1/payments`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
-    body: '{"amount": 1}',
-  });
-}
+export const create = ({ origin }: ServerProcess) =>
+  ask(origin, '/v1/payments', { method: 'POST', body: { amount: 1 } });
 
 /** The status of a `GET`. */
-export async function statusOf(server: ServerProcess, path: string): Promise<number> {
-  const response = await fetch(server.origin + path, { headers: { authorization: `Bearer ${KEY}` } });
-  await response.text();
-  return response.status;
-}
+export const statusOf = async ({ origin }: ServerProcess, path: string) => (await ask(origin, path)).status;
 
 /** What a full disk leaves: a write says so and when to come again, health too, and everything can be read. */
 export async function requireReadOnly(server: ServerProcess, id: string, created: string): Promise<void> {
@@ -70,24 +61,15 @@ export async function requireReadOnly(server: ServerProcess, id: string, created
     refused = await create(server);
   }
   assert.equal(refused.status, 503);
-  assert.equal(((await refused.json()) as { error: { code: string } }).error.code, 'unavailable');
+  assert.equal(refused.json.error.code, 'unavailable');
   assert.equal(refused.headers.get('retry-after'), '1');
-  const read = await fetch(`${server.origin}/v1/payments/${id}`, {
-    headers: { authorization: `Bearer ${KEY}` },
-  });
-  const { data } = (await read.json()) as { data: object };
+  const { data } = (await ask(server.origin, `/v1/payments/${id}`)).json;
   assert.equal(JSON.stringify(data), created);
-  assert.equal(
-    await statusOf(
-      server,
-      new URL(JSON.parse(created).checkout_url).pathname + new URL(JSON.parse(created).checkout_url).search,
-    ),
-    200,
-  );
+  const page = new URL(data.checkout_url);
+  assert.equal(await statusOf(server, page.pathname + page.search), 200);
   assert.equal(await statusOf(server, '/health'), 503);
-  const ready = await fetch(`${server.origin}/health/ready`);
-  assert.equal(ready.status, 503);
-  assert.deepEqual(((await ready.json()) as { failing: string[] }).failing, ['store_writable']);
+  const ready = await ask(server.origin, '/health/ready');
+  assert.deepEqual([ready.status, ready.json.failing], [503, ['store_writable']]);
   assert.equal(server.child.exitCode, null, 'the process lives');
 }
 

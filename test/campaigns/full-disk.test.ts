@@ -8,7 +8,7 @@ import { newSecret } from '../../src/lib/secrets.ts';
 import { keyDigest } from '../../src/merchants/merchant.ts';
 import { COMMAND, run, start } from '../support/command.ts';
 import { freePort } from '../support/free-ports.ts';
-import { LIVE_KEY, startHarness } from '../support/harness.ts';
+import { ask, LIVE_KEY, startHarness } from '../support/harness.ts';
 import { type Installation, installation, SAFE } from '../support/production.ts';
 import { type ServerProcess, startServerProcess } from '../support/server-process.ts';
 import { temporaryStore } from '../support/stores.ts';
@@ -22,28 +22,17 @@ const DISK_MIB = 32;
 const BACK_WITHIN_MS = 1000;
 const NOBODY = 65534;
 
-interface Answer {
-  status: number;
-  text: string;
-}
-
-async function ask({ origin }: ServerProcess, path: string, body?: object, key = LIVE_KEY): Promise<Answer> {
-  const response = await fetch(origin + path, {
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    ...(body && { method: 'POST', body: JSON.stringify(body) }),
-  });
-  return { status: response.status, text: await response.text() };
-}
-
-const create = (server: ServerProcess) => ask(server, '/v1/payments', { amount: 1 });
+const get = (server: ServerProcess, path: string, key = LIVE_KEY) => ask(server.origin, path, { key });
+const create = ({ origin }: ServerProcess) =>
+  ask(origin, '/v1/payments', { method: 'POST', key: LIVE_KEY, body: { amount: 1 } });
 
 /** Creates until the disk takes no more. Returns the last payment that was created. */
 async function untilRefused(server: ServerProcess, created: Map<string, string>): Promise<void> {
   await eventually(async () => {
-    const { status, text } = await create(server);
+    const { status, text, json } = await create(server);
     if (status === 503) return true;
     assert.equal(status, 201, text);
-    const { data } = JSON.parse(text);
+    const { data } = json;
     created.set(data.id, JSON.stringify(data));
     return false;
   });
@@ -52,14 +41,11 @@ async function untilRefused(server: ServerProcess, created: Map<string, string>)
 /** What a service on a full disk does. */
 async function requireReading(server: ServerProcess, created: Map<string, string>): Promise<void> {
   await untilRefused(server, created);
-  const refused = await create(server);
-  assert.equal(JSON.parse(refused.text).error.code, 'unavailable');
+  assert.equal((await create(server)).json.error.code, 'unavailable');
   const [id, text] = [...created].at(-1)!;
-  const read = await ask(server, `/v1/payments/${id}`);
-  assert.equal(read.status, 200);
-  assert.equal(JSON.stringify(JSON.parse(read.text).data), text);
-  assert.equal((await ask(server, '/health')).status, 503);
-  assert.deepEqual(JSON.parse((await ask(server, '/health/ready')).text).failing, ['store_writable']);
+  assert.equal(JSON.stringify((await get(server, `/v1/payments/${id}`)).json.data), text);
+  assert.equal((await get(server, '/health')).status, 503);
+  assert.deepEqual((await get(server, '/health/ready')).json.failing, ['store_writable']);
   await eventually(
     () => server.output.some((line) => line.includes('the disk is full')),
     () => server.output.join('\n'),
@@ -68,7 +54,7 @@ async function requireReading(server: ServerProcess, created: Map<string, string
 
 /** A key that is taken out of the file is refused, although the disk has no room. */
 async function requireKeyLeaves(server: ServerProcess, { write }: Installation, key: string): Promise<void> {
-  const status = async () => (await ask(server, '/v1/payments', undefined, key)).status;
+  const status = async () => (await get(server, '/v1/payments', key)).status;
   assert.equal(await status(), 200);
   write(SAFE);
   server.child.kill('SIGHUP');
@@ -78,7 +64,7 @@ async function requireKeyLeaves(server: ServerProcess, { write }: Installation, 
 async function requireBack(server: ServerProcess, disk: SmallDisk): Promise<void> {
   disk.free();
   await becomesWithin(BACK_WITHIN_MS, 201, async () => (await create(server)).status);
-  await becomesWithin(BACK_WITHIN_MS, 200, async () => (await ask(server, '/health')).status);
+  await becomesWithin(BACK_WITHIN_MS, 200, async () => (await get(server, '/health')).status);
 }
 
 for (const end of ['SIGTERM', 'SIGKILL'] as const) {
@@ -98,7 +84,7 @@ for (const end of ['SIGTERM', 'SIGKILL'] as const) {
       const port = await freePort();
       const start = () => startServerProcess({ config: place.config, port, storage: disk.directory });
       server = await start();
-      const { data } = JSON.parse((await create(server)).text);
+      const { data } = (await create(server)).json;
       created.set(data.id, JSON.stringify(data));
 
       for (let round = 0; round < 2; round++) {

@@ -15,7 +15,7 @@ import { addPerson } from '../support/admin.ts';
 import { awakeMs } from '../support/awake.ts';
 import { signIn } from '../support/console.ts';
 import { freePorts } from '../support/free-ports.ts';
-import { KEY, startHarness, writeConfiguration } from '../support/harness.ts';
+import { ask, startHarness, writeConfiguration } from '../support/harness.ts';
 import { startServerProcess } from '../support/server-process.ts';
 import { PLAIN_SHELL } from '../support/shell.ts';
 import { temporaryStore } from '../support/stores.ts';
@@ -104,11 +104,7 @@ describe('a request that waits', { concurrency: true }, () => {
       database_url!,
       'select * from journal_head for update',
     );
-    const waiting = fetch(`${server.origin}/v1/payments`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
-      body: '{"amount": 1}',
-    });
+    const waiting = ask(server.origin, '/v1/payments', { method: 'POST', body: { amount: 1 } });
     await isWaitedFor();
     const begun = performance.now();
     const ended = server.end('SIGTERM');
@@ -136,29 +132,19 @@ describe('a request that waits', { concurrency: true }, () => {
       handled += 1;
       throw new Error('too late');
     });
-    app.get('/download', (_request, reply) =>
-      reply.type('text/plain').send(
-        Readable.from(
-          (async function* () {
-            yield 'begun, ';
-            await pause(TOO_LONG_MS);
-            yield 'ended';
-          })(),
-        ),
-      ),
-    );
-    app.post('/body', async ({ body }) => `${body}`);
-    await app.listen({ host: '127.0.0.1', port: 0 });
-    const origin = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
-    const body = Readable.toWeb(
+    const slowly = () =>
       Readable.from(
         (async function* () {
           yield 'begun, ';
           await pause(TOO_LONG_MS);
           yield 'ended';
         })(),
-      ),
-    );
+      );
+    app.get('/download', (_request, reply) => reply.type('text/plain').send(slowly()));
+    app.post('/body', async ({ body }) => `${body}`);
+    await app.listen({ host: '127.0.0.1', port: 0 });
+    const origin = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
+    const body = Readable.toWeb(slowly());
     const options = { method: 'POST', headers: { 'content-type': 'text/plain' }, body, duplex: 'half' };
     const sent = [
       fetch(`${origin}/slow`),

@@ -1,46 +1,16 @@
 // Days at the service, for campaigns that need a history: payments made, paid, decided, cancelled, expired, forgotten and erased.
 import type { Transaction } from '../../src/journal/transaction.ts';
 import { DAY_MS, SECOND_MS } from '../../src/lib/time.ts';
-import { erasePayment } from '../../src/payments/erase.ts';
 import { expireDuePayments } from '../../src/payments/expire.ts';
 import { forgetOldAnswers } from '../../src/payments/idempotency.ts';
-import { requestLink, submitPayment } from '../../src/payments/submit.ts';
+import { requestLink } from '../../src/payments/submit.ts';
 import { addNote, claim, release } from '../../src/review/act.ts';
-import { approve, reject } from '../../src/review/decide.ts';
-import { recordMoney } from '../../src/review/record-money.ts';
 import type { Harness } from '../support/harness.ts';
+import { decide, erase, record, submit } from '../support/payments.ts';
 import { ANA, BEN, haveReviewers } from '../support/reviewers.ts';
 import type { SeededRandom } from '../support/seeded-random.ts';
 
 const LIFE_S = 300;
-const OPERATOR = { actor: 'operator', request_id: null };
-
-/** Hands a payment's form in, as checkout does. */
-export function submit(service: Harness, id: string, whole: object = { payer_name: 'Zoë' }) {
-  return service.service.journal.commit(
-    (transaction) =>
-      submitPayment(transaction, id, 'req_test', {
-        method: 'details',
-        whole,
-        masked: {},
-        payer: { name: null, email: 'zoe@example.org', account: null },
-      }),
-    id,
-  );
-}
-
-/** Decides a payment that is under review, as an administrator does. */
-export async function decide(service: Harness, id: string, move: 'approve' | 'reject' = 'approve') {
-  await haveReviewers(service.service);
-  const note = 'Thank you, Zoë.';
-  return service.service.journal.commit<unknown>(
-    (transaction) =>
-      move === 'approve'
-        ? approve(transaction, ANA, id, { note, bank_reference: 'B-7', version: null }, {})
-        : reject(transaction, ANA, id, { reason: 'other', note, message: 'Thank you, Zoë.', version: null }),
-    id,
-  );
-}
 
 /** What administrators do with a payment besides deciding. */
 async function look(service: Harness, random: SeededRandom, id: string) {
@@ -54,24 +24,6 @@ async function look(service: Harness, random: SeededRandom, id: string) {
     ]),
     id,
   );
-}
-
-/** Records money that arrived for a payment, as an administrator does. */
-export async function record(service: Harness, id: string) {
-  await haveReviewers(service.service);
-  const money = {
-    amount_minor: 49_90,
-    received_on: '2026-11-20',
-    bank_reference: 'B-8',
-    note: 'Zoë',
-    version: null,
-  };
-  return service.service.journal.commit((transaction) => recordMoney(transaction, ANA, id, money), id);
-}
-
-/** Erases a payment, as the operator does. */
-export function erase(service: Harness, id: string) {
-  return service.service.journal.commit((transaction) => erasePayment(transaction, id, OPERATOR), id);
 }
 
 /** One thing that a day at the service brings. */

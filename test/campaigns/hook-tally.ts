@@ -1,9 +1,9 @@
 // Endpoints of the campaigns' merchant, and what came to them: each event must come to each of them, whatever happened to the nodes.
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
-import { KEY } from '../support/harness.ts';
+import { ask } from '../support/harness.ts';
 import type { SeededRandom } from '../support/seeded-random.ts';
-import { rememberSecret, WebhookReceiver } from '../support/webhook-receiver.ts';
+import { WebhookReceiver } from '../support/webhook-receiver.ts';
 
 /** A share of events is refused at first and comes again after some seconds. */
 const REFUSED = 0.05;
@@ -11,24 +11,11 @@ const SLOWEST_ANSWER_MS = 20;
 /** While something arrives it is waited on. Longer than a killed node's lease and the first retry. */
 const QUIET_MS = 90_000;
 
-export async function call(origin: string, path: string, method = 'GET', body?: object) {
-  const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' };
-  const response = await fetch(origin + path, {
-    method,
-    headers,
-    ...(body && { body: JSON.stringify(body) }),
-  });
-  // biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely
-  const json = (await response.json()) as any;
-  rememberSecret(json);
-  return { status: response.status, json };
-}
-
 /** The ids of all events after the one that `after` names. */
 async function eventIds(origin: string, after: string): Promise<Set<string>> {
   const ids = new Set<string>();
   for (let cursor = after; ; ) {
-    const { json, status } = await call(origin, `/v1/events?limit=100${cursor && `&after=${cursor}`}`);
+    const { json, status } = await ask(origin, `/v1/events?limit=100${cursor && `&after=${cursor}`}`);
     assert.equal(status, 200, JSON.stringify(json));
     for (const { id } of json.data) ids.add(id);
     if (!json.has_more) return ids;
@@ -71,7 +58,10 @@ export class HookTally {
     };
     tally.#after = [...(await eventIds(origin, ''))].at(-1) ?? '';
     for (let i = 0; i < endpoints; i++) {
-      const { status } = await call(origin, '/v1/webhook_endpoints', 'POST', { url: receiver.url(`/${i}`) });
+      const { status } = await ask(origin, '/v1/webhook_endpoints', {
+        method: 'POST',
+        body: { url: receiver.url(`/${i}`) },
+      });
       assert.equal(status, 201);
     }
     return tally;

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { plainEnvironment, ROOT, type Running, start, temporaryFolder } from '../support/command.ts';
-import { KEY } from '../support/harness.ts';
+import { ask } from '../support/harness.ts';
 
 const INSTALL = 'npm ci --omit=dev --ignore-scripts';
 const INSTALLS_WITHIN_MS = 240_000;
@@ -57,12 +57,9 @@ test('what npm ci installs without a script serves payments, and runs on the Nod
     const [ready] = await server.until(/^\{.*"event":"ready".*$/m);
     if (process.platform === 'linux')
       assert.equal(programOf(server.child.pid!), realpathSync(join(folder, NODE, 'bin/node')));
-    const answer = await fetch(`${JSON.parse(ready).base_url}/v1/payments`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
-      body: '{"amount": 1}',
-    });
-    assert.equal(answer.status, 201, await answer.text());
+    const made = { method: 'POST', body: { amount: 1 } };
+    const { status, text } = await ask(JSON.parse(ready).base_url, '/v1/payments', made);
+    assert.equal(status, 201, text);
   } finally {
     server.child.kill('SIGTERM');
     await server.ended;

@@ -6,13 +6,12 @@ import { describe, type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { keyLine, newSecretKey } from '../../src/journal/keys/key-file.ts';
 import { freePorts } from '../support/free-ports.ts';
-import { writeConfiguration } from '../support/harness.ts';
+import { ask, writeConfiguration } from '../support/harness.ts';
 import { type MailServer, startMailServer } from '../support/mail-server.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
 import { startServerProcess } from '../support/server-process.ts';
 import { temporaryStore } from '../support/stores.ts';
 import { eventually } from '../support/waiting.ts';
-import { call } from './hook-tally.ts';
 import { NodeProcess } from './node-processes.ts';
 
 const RUNS = Number(process.env.COUNTERFOIL_RUNS) || 4;
@@ -56,9 +55,12 @@ async function sendLink({ nodes, random }: Group, number: number): Promise<strin
   const { origin } = random.pick(nodes);
   try {
     const customer = { email: `ada${number}@example.com` };
-    const { status, json } = await call(origin, '/v1/payments', 'POST', { amount: 1, customer });
+    const { status, json } = await ask(origin, '/v1/payments', {
+      method: 'POST',
+      body: { amount: 1, customer },
+    });
     if (status !== 201) return undefined;
-    const sent = await call(origin, `/v1/payments/${json.data.id}/send_link`, 'POST');
+    const sent = await ask(origin, `/v1/payments/${json.data.id}/send_link`, { method: 'POST' });
     return sent.status === 200 ? json.data.id : undefined;
   } catch {
     return undefined; // The node is gone.

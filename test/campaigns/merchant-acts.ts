@@ -4,10 +4,9 @@ import { limitMerchant } from '../../src/merchants/change.ts';
 import { createInvite, listInvites, revokeInvite } from '../../src/merchants/invite.ts';
 import type { KnownKey } from '../../src/merchants/merchant.ts';
 import { type Registered, registerMerchant } from '../../src/merchants/register.ts';
-import type { Harness } from '../support/harness.ts';
+import { type Harness, OPERATOR } from '../support/harness.ts';
 import type { SeededRandom } from '../support/seeded-random.ts';
 
-const BY = { actor: 'operator', request_id: null };
 /** The key that the campaigns themselves call with must go on working. */
 const CALLING = 'mer_development';
 
@@ -16,7 +15,7 @@ async function register({ service }: Harness, name: string, invite: string | nul
   const { database, journal, directory } = service;
   const wanted = { business_name: name, email: 'zoe@example.org', website: null, invite };
   const parts = { database, journal, directory, mode: 'open' as const, contact: undefined };
-  return registerMerchant(parts, wanted, BY);
+  return registerMerchant(parts, wanted, OPERATOR);
 }
 
 async function invite({ service }: Harness, random: SeededRandom): Promise<string> {
@@ -25,7 +24,7 @@ async function invite({ service }: Harness, random: SeededRandom): Promise<strin
     note: 'For Zoë 𝒵',
     days: random.between(1, 90),
   };
-  return (await service.journal.commit(async (one) => createInvite(one, wanted, BY))).code;
+  return (await service.journal.commit(async (one) => createInvite(one, wanted, OPERATOR))).code;
 }
 
 /** Makes, replaces or ends a key of somebody's. */
@@ -35,9 +34,12 @@ async function changeKey({ service }: Harness, random: SeededRandom, key: KnownK
   const expires_at = random.chance(0.3) ? Date.now() + random.between(1, 100) * 86_400_000 : null;
   const overlapMs = random.pick(Object.values(OVERLAPS_MS));
   return random.pick([
-    () => changeKeys(service, merchantId, (one) => issueKey(one, { merchantId, mode, name, expires_at }, BY)),
-    () => changeKeys(service, merchantId, (one) => rotateKey(one, key, { overlapMs, name }, BY)),
-    () => changeKeys(service, merchantId, (one) => revokeKey(one, key, BY)),
+    () =>
+      changeKeys(service, merchantId, (one) =>
+        issueKey(one, { merchantId, mode, name, expires_at }, OPERATOR),
+      ),
+    () => changeKeys(service, merchantId, (one) => rotateKey(one, key, { overlapMs, name }, OPERATOR)),
+    () => changeKeys(service, merchantId, (one) => revokeKey(one, key, OPERATOR)),
   ])();
 }
 
@@ -54,9 +56,9 @@ export async function manageMerchants(harness: Harness, random: SeededRandom): P
     () => invite(harness, random),
     async () => {
       const id = invites.length > 0 ? random.pick(invites).id : undefined;
-      if (id) await journal.commit((one) => revokeInvite(one, id, BY), id);
+      if (id) await journal.commit((one) => revokeInvite(one, id, OPERATOR), id);
     },
-    () => limitMerchant(journal, merchant, { writes_per_second: random.between(1, 9) }, BY),
+    () => limitMerchant(journal, merchant, { writes_per_second: random.between(1, 9) }, OPERATOR),
     async () => keys.length > 0 && changeKey(harness, random, random.pick(keys)),
     async () => keys.length > 0 && changeKey(harness, random, random.pick(keys)),
     async () => keys.length > 0 && changeKey(harness, random, random.pick(keys)),
@@ -71,13 +73,13 @@ export async function oneOfEachKey(harness: Harness, random: SeededRandom): Prom
   const [open] = (await listInvites(harness.service.database)).filter(
     ({ used_at, revoked_at }) => used_at === null && revoked_at === null,
   );
-  await journal.commit((one) => revokeInvite(one, open!.id, BY), open!.id);
+  await journal.commit((one) => revokeInvite(one, open!.id, OPERATOR), open!.id);
   const first = directory.key(row.digest)!;
   await changeKeys(harness.service, merchant.id, (one) =>
-    rotateKey(one, first, { overlapMs: OVERLAPS_MS['7d'] }, BY),
+    rotateKey(one, first, { overlapMs: OVERLAPS_MS['7d'] }, OPERATOR),
   );
   const wish = { merchantId: merchant.id, mode: 'test', name: null, expires_at: null } as const;
-  const last = await changeKeys(harness.service, merchant.id, (one) => issueKey(one, wish, BY));
+  const last = await changeKeys(harness.service, merchant.id, (one) => issueKey(one, wish, OPERATOR));
   const known = directory.key(last.row.digest)!;
-  await changeKeys(harness.service, merchant.id, (one) => revokeKey(one, known, BY));
+  await changeKeys(harness.service, merchant.id, (one) => revokeKey(one, known, OPERATOR));
 }

@@ -21,12 +21,11 @@ import { keyDigest } from '../../src/merchants/merchant.ts';
 import { countKeys, findKey, findMerchant, keysMadeBy } from '../../src/merchants/queries.ts';
 import { importMerchant } from '../../src/merchants/register.ts';
 import { DatabaseError } from '../../src/store/database.ts';
-import type { Answer } from '../support/harness.ts';
+import { ask, OPERATOR } from '../support/harness.ts';
 import { addMerchant } from '../support/store-merchant.ts';
 import { ENGINES } from '../support/stores.ts';
 import { type Nodes, startNodes } from './nodes.ts';
 
-const OPERATOR = { actor: 'operator', request_id: null };
 const WHO = { ...OPERATOR, by: 'operator' };
 /** For how long one node holds what it has written before it commits. */
 const HELD_MS = 200;
@@ -61,12 +60,8 @@ for (const engine of ENGINES)
       const [, result] = await Promise.all([held, meanwhile()]);
       return result;
     }
-    const post = async (node: number, path: string, key: string, body: object = {}) => {
-      const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
-      const address = `${nodes.origins.at(node)}/v1/api_keys${path}`;
-      const response = await fetch(address, { method: 'POST', headers, body: JSON.stringify(body) });
-      return { status: response.status, body: (await response.json()) as Answer['json'] };
-    };
+    const post = (node: number, path: string, key: string, body: object = {}) =>
+      ask(nodes.origins.at(node)!, `/v1/api_keys${path}`, { method: 'POST', key, body });
     const working = async (merchantId: string) =>
       (await countKeys(one().database, merchantId, 'test', { now: nodes.harness.clock.now(), since: 0 }))
         .working;
@@ -151,10 +146,10 @@ for (const engine of ENGINES)
         const answer = await during(
           merchant.id,
           (transaction) => revokeKey(transaction, known, OPERATOR),
-          () => post(0, path && `/${target.body.data.id}/${path}`, key),
+          () => post(0, path && `/${target.json.data.id}/${path}`, key),
         );
         assert.equal(answer.status, 401, path);
-        assert.equal(answer.body.error.message, 'The API key is missing or invalid.');
+        assert.equal(answer.json.error.message, 'The API key is missing or invalid.');
         assert.equal(await working(merchant.id), 1, 'the target alone');
       }
     });
@@ -174,7 +169,7 @@ for (const engine of ENGINES)
         Array.from({ length: 60 }, (_, i) => post(i % nodes.origins.length, '', key)),
       );
       assert.equal(answers.filter(({ status }) => status === 201).length, WORKING_KEYS_MAXIMUM - 1);
-      for (const { status, body } of answers) if (status !== 201) assert.equal(body.error.code, 'conflict');
+      for (const { status, json } of answers) if (status !== 201) assert.equal(json.error.code, 'conflict');
       assert.equal(await working(merchant.id), WORKING_KEYS_MAXIMUM);
     });
 
@@ -188,10 +183,10 @@ for (const engine of ENGINES)
       }
       assert.equal(made, NEW_KEYS_PER_DAY);
       for (const path of ['', `/${row.id}/rotate`]) {
-        const { status, body } = await post(0, path, key);
-        assert.deepEqual([status, body.error.code], [409, 'conflict']);
+        const { status, json } = await post(0, path, key);
+        assert.deepEqual([status, json.error.code], [409, 'conflict']);
         assert.equal(
-          body.error.message,
+          json.error.message,
           'The merchant made 200 keys within a day. Make the next one tomorrow.',
         );
       }
@@ -203,9 +198,9 @@ for (const engine of ENGINES)
 
     test('whoever ends a key is told of those it made, and those that they made, as far as they work.', async () => {
       const { key, row, merchant } = await addMerchant(nodes.harness);
-      const child = (await post(0, '', key)).body.data;
-      const ended = (await post(0, '', key)).body.data;
-      const grandchild = (await post(0, '', ended.key)).body.data;
+      const child = (await post(0, '', key)).json.data;
+      const ended = (await post(0, '', key)).json.data;
+      const grandchild = (await post(0, '', ended.key)).json.data;
       await post(0, `/${ended.id}/revoke`, key);
       const made = await keysMadeBy(one().database, row, nodes.harness.clock.now());
       assert.deepEqual(made.map(({ id }) => id).sort(), [child.id, grandchild.id].sort());
@@ -217,7 +212,7 @@ for (const engine of ENGINES)
         ].sort(),
       );
       const revoked = await post(0, `/${row.id}/revoke`, key);
-      assert.deepEqual(revoked.body.keys_made.toSorted(), [child.id, grandchild.id].sort());
+      assert.deepEqual(revoked.json.keys_made.toSorted(), [child.id, grandchild.id].sort());
       assert.equal(child.created_by, row.id);
       assert.equal(keyDigest(child.key).slice(0, 16), child.id.slice(4));
     });

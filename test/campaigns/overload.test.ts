@@ -5,7 +5,7 @@ import { availableParallelism } from 'node:os';
 import { describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { freePort } from '../support/free-ports.ts';
-import { KEY, writeConfiguration } from '../support/harness.ts';
+import { ask, KEY, writeConfiguration } from '../support/harness.ts';
 import { NODE_ARGUMENTS } from '../support/node-arguments.ts';
 import { type ServerProcess, startServerProcess } from '../support/server-process.ts';
 import { ENGINES, type Engine, temporaryStore } from '../support/stores.ts';
@@ -150,13 +150,8 @@ async function untilCalm(server: ServerProcess): Promise<number> {
   for (let calm = 0, since = begun; ; ) {
     const sent = performance.now();
     if (calm === 0) since = sent;
-    const response = await fetch(`${server.origin}/v1/payments`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
-      body: '{"amount": 1}',
-    });
-    await response.text();
-    calm = response.status === 201 && performance.now() - sent < CALM_MS ? calm + 1 : 0;
+    const { status } = await ask(server.origin, '/v1/payments', { method: 'POST', body: { amount: 1 } });
+    calm = status === 201 && performance.now() - sent < CALM_MS ? calm + 1 : 0;
     if (calm === CALM_ANSWERS) return since - begun;
     if (performance.now() - begun > 10 * CALM_WITHIN_MS) return Number.POSITIVE_INFINITY;
   }

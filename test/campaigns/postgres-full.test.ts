@@ -3,44 +3,25 @@ import assert from 'node:assert/strict';
 import { chmodSync, chownSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { after, before, test } from 'node:test';
-import pg from 'pg';
 import { statementOf } from '../operating/runbook.ts';
 import { run, temporaryFolder } from '../support/command.ts';
 import { KEY, writeConfiguration } from '../support/harness.ts';
 import { type LoadClient, loadClient } from '../support/load-client.ts';
-import { startPostgres } from '../support/postgres-server.ts';
 import { type ServerProcess, startServerProcess } from '../support/server-process.ts';
-import { temporaryStore } from '../support/stores.ts';
+import { type Store, temporaryStore } from '../support/stores.ts';
 import { eventually } from '../support/waiting.ts';
 import { mountSmallDisk, whyNoSmallDisk } from './small-disk.ts';
+import { borrowedPostgres } from './told-postgres.ts';
 
-const CONNECTIONS = 30;
 const ENTRY = 'PostgreSQL is full';
 
-let server: Awaited<ReturnType<typeof startPostgres>>;
+const postgres = borrowedPostgres();
+const { asSuperuser, urlOf, fill } = postgres;
+let store: Store;
 before(async () => {
-  server = await startPostgres(['-c', `max_connections=${CONNECTIONS}`]);
+  store = await postgres.store();
 });
-after(() => server?.stop());
-
-const urlOf = (username: string, database: string) => {
-  const url = new URL(server.url);
-  Object.assign(url, { username, password: 'secret', pathname: `/${database}` });
-  return url.href;
-};
-
-/** Runs statements as the superuser, who has connections reserved. Returns the rows of the last. */
-async function asSuperuser(...statements: string[]): Promise<Record<string, unknown>[]> {
-  const client = new pg.Client(server.url);
-  await client.connect();
-  try {
-    let rows: Record<string, unknown>[] = [];
-    for (const sql of statements) ({ rows } = await client.query(sql));
-    return rows;
-  } finally {
-    await client.end();
-  }
-}
+after(() => store?.drop());
 
 /** A node on a database of the server, and a client of it. */
 async function startNode(database_url: string) {
@@ -68,36 +49,12 @@ const readiness = async ({ origin }: ServerProcess) => (await fetch(`${origin}/h
 const logSays = ({ output }: ServerProcess, code: string) =>
   output.some((line) => line.includes('"msg":"unavailable"') && line.includes(`"code":"${code}"`));
 
-/** Connects as another program until the server takes no more. */
-async function takeAll(held: pg.Client[]): Promise<void> {
-  for (;;) {
-    const client = new pg.Client(urlOf('other_program', 'postgres'));
-    client.on('error', () => {});
-    try {
-      await client.connect();
-    } catch (error) {
-      assert.equal((error as { code?: string }).code, '53300');
-      return;
-    }
-    held.push(client);
-  }
-}
-
 test('another program has all connections: 503, and back by itself once the runbook ended them', async (t) => {
-  await asSuperuser(
-    "create role counterfoil login password 'secret'",
-    "create role other_program login password 'secret'",
-    'create database counterfoil owner counterfoil',
-  );
   const { node, client, end } = await startNode(urlOf('counterfoil', 'counterfoil'));
-  const held: pg.Client[] = [];
-  t.after(async () => {
-    await Promise.all(held.map((one) => one.end().catch(() => {})));
-    await end();
-  });
+  t.after(end);
   assert.equal((await create(client))?.status, 201);
 
-  await takeAll(held);
+  await fill();
   const folder = temporaryFolder();
   t.after(() => folder.remove());
   const env = { DATABASE_URL: urlOf('counterfoil', 'counterfoil') };
@@ -108,14 +65,7 @@ test('another program has all connections: 503, and back by itself once the runb
     assert.match(said, new RegExp(`see "${ENTRY}" in docs/operating/runbook.md`, 'i'), command);
   }
   assert.equal((await create(client))?.status, 201, 'the connections that the node has are its own');
-  await asSuperuser(
-    'alter role counterfoil nologin',
-    "select pg_terminate_backend(pid) from pg_stat_activity where usename = 'counterfoil'",
-  );
-  const own = "select count(*) as count from pg_stat_activity where usename = 'counterfoil'";
-  await eventually(async () => Number((await asSuperuser(own))[0]!.count) === 0);
-  await takeAll(held);
-  await asSuperuser('alter role counterfoil login');
+  await postgres.takeConnections();
   await eventually(async () => (await readiness(node)) === 503);
   assert.equal((await create(client))?.status, 503);
   await eventually(() => logSays(node, '53300'));
@@ -141,7 +91,7 @@ test('the disk of PostgreSQL is full: writes are 503, reads go on, and all is ba
     'create database small tablespace small',
   );
   t.after(() => asSuperuser('drop database small with (force)', 'drop tablespace small'));
-  const { node, client, end } = await startNode(urlOf('postgres', 'small').replace('secret', 'postgres'));
+  const { node, client, end } = await startNode(urlOf('postgres', 'small'));
   t.after(end);
 
   disk.fill();

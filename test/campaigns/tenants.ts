@@ -3,11 +3,10 @@ import assert from 'node:assert/strict';
 import { newSecret } from '../../src/lib/secrets.ts';
 import { changeKeys, issueKey } from '../../src/merchants/api-keys.ts';
 import { KEY_PREFIX, keyDigest, keyId, type Mode } from '../../src/merchants/merchant.ts';
-import type { Harness } from '../support/harness.ts';
+import { type Harness, OPERATOR } from '../support/harness.ts';
 import type { SeededRandom } from '../support/seeded-random.ts';
 
 const MODES: readonly Mode[] = ['live', 'test'];
-const OPERATOR = { actor: 'operator', request_id: null };
 
 /** What belongs to somebody wherever it stands: the canaries in all that merchants write, ids, and keys. */
 const MARK =

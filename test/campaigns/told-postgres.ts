@@ -1,4 +1,5 @@
-// A PostgreSQL of the campaign's own, whose connections are taken and which is stopped.
+// A PostgreSQL of a campaign's own, whose connections are taken and which is stopped.
+import assert from 'node:assert/strict';
 import pg from 'pg';
 import { startPostgres } from '../support/postgres-server.ts';
 import { type Store, temporaryStore } from '../support/stores.ts';
@@ -18,6 +19,7 @@ export function borrowedPostgres() {
     });
     return url.href;
   };
+  /** Runs statements as the superuser, who has connections reserved. Returns the rows of the last. */
   async function asSuperuser(...statements: string[]): Promise<Record<string, unknown>[]> {
     const client = new pg.Client(server!.url);
     await client.connect();
@@ -27,6 +29,20 @@ export function borrowedPostgres() {
       return rows;
     } finally {
       await client.end();
+    }
+  }
+  /** Connects as another program until the server takes no more. */
+  async function fill(): Promise<void> {
+    for (;;) {
+      const client = new pg.Client(urlOf('other_program', 'postgres'));
+      client.on('error', () => {});
+      try {
+        await client.connect();
+      } catch (error) {
+        assert.equal((error as { code?: string }).code, '53300');
+        return;
+      }
+      held.push(client);
     }
   }
   const stop = async () => {
@@ -61,19 +77,10 @@ export function borrowedPostgres() {
       );
       const own = "select count(*) as count from pg_stat_activity where usename = 'counterfoil'";
       await eventually(async () => Number((await asSuperuser(own))[0]!.count) === 0);
-      for (;;) {
-        const client = new pg.Client(urlOf('other_program', 'postgres'));
-        client.on('error', () => {});
-        try {
-          await client.connect();
-        } catch {
-          break;
-        }
-        held.push(client);
-      }
+      await fill();
       await asSuperuser('alter role counterfoil login');
     },
 
-    stop,
+    ...{ asSuperuser, urlOf, fill, stop },
   };
 }

@@ -4,12 +4,12 @@ import { describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { NOT_NOTED } from '../../src/webhooks/sender.ts';
 import { freePort } from '../support/free-ports.ts';
-import { writeConfiguration } from '../support/harness.ts';
+import { ask, writeConfiguration } from '../support/harness.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
 import { startServerProcess } from '../support/server-process.ts';
 import { temporaryStore } from '../support/stores.ts';
 import { answering, WebhookReceiver } from '../support/webhook-receiver.ts';
-import { call, HookTally } from './hook-tally.ts';
+import { HookTally } from './hook-tally.ts';
 import { NodeProcess, startSite } from './node-processes.ts';
 
 const RUNS = Number(process.env.COUNTERFOIL_RUNS) || 4;
@@ -23,11 +23,11 @@ const TAKEN_OVER_MS = 30_000;
 async function load(origin: () => string, isOver: () => boolean): Promise<void> {
   while (!isOver()) {
     try {
-      const { status, json } = await call(origin(), '/v1/payments', 'POST', {
-        amount: 1,
-        expires_in: 5_000_000,
+      const { status, json } = await ask(origin(), '/v1/payments', {
+        method: 'POST',
+        body: { amount: 1, expires_in: 5_000_000 },
       });
-      if (status === 201) await call(origin(), `/v1/payments/${json.data.id}/cancel`, 'POST');
+      if (status === 201) await ask(origin(), `/v1/payments/${json.data.id}/cancel`, { method: 'POST' });
     } catch {
       await delay(20); // the node is gone
     }
@@ -93,9 +93,12 @@ describe('webhooks', { concurrency: 3 }, () => {
       // The one that is to be killed is alone until it has the lease and its attempt runs.
       await Promise.all([site.harness.stop(), other.end('SIGTERM')]);
       receiver.reply = () => {}; // never answers
-      const made = await call(killed.origin, '/v1/webhook_endpoints', 'POST', { url: receiver.url() });
+      const made = await ask(killed.origin, '/v1/webhook_endpoints', {
+        method: 'POST',
+        body: { url: receiver.url() },
+      });
       assert.equal(made.status, 201);
-      await call(killed.origin, '/v1/payments', 'POST', { amount: 1 });
+      await ask(killed.origin, '/v1/payments', { method: 'POST', body: { amount: 1 } });
       const [first] = await receiver.have(1);
       await other.start();
       receiver.reply = answering(204);

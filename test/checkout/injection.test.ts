@@ -9,14 +9,14 @@ import type { Method } from '../../src/payments/methods/offer.ts';
 import { pageHeaders } from '../../src/web/markup/page.ts';
 import { loaded, startChromium } from '../support/chromium.ts';
 import { FROM_OUR_PAGE } from '../support/customer.ts';
-import { isWhole } from '../support/extent.ts';
+import { isWhole, sampled } from '../support/extent.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
 import { XSS_PAYLOADS } from '../support/xss-payloads.ts';
 import { decide } from './scenes.ts';
 
 /** How many of the payloads take their turn on each page by itself; 520 in the campaigns. The browser is given all of them. */
-const PAYLOADS = Math.min(Number(process.env.COUNTERFOIL_RUNS) || (isWhole ? 130 : 26), XSS_PAYLOADS.length);
+const PAYLOADS = Math.min(Number(process.env.COUNTERFOIL_RUNS) || (isWhole ? 130 : 16), XSS_PAYLOADS.length);
 const AT_ONCE = 6;
 /** Characters of payloads in each field of a page in the browser; four such fields fit into one form. */
 const BATCH = 1200;
@@ -141,8 +141,6 @@ function harmlessWith(fault: FieldFault | undefined): string {
       return '1';
     case 'form':
       return 'w!';
-    case 'empty':
-      return HARMLESS;
     default:
       return HARMLESS;
   }
@@ -209,7 +207,6 @@ describe('injection', () => {
     });
     return { status: response.status, text: await response.text() };
   };
-  /** What a page's form sends along unseen. */
   /** The hidden fields of a method's form. */
   const hiddenIn = (page: string, method: string) => {
     const [text] = page.slice(page.search(`<form[^>]*[?;]method=${method}[&#]`)).split('</form>');
@@ -332,19 +329,15 @@ describe('injection', () => {
     assert.ok(seen > 10 * PAYLOADS);
   });
 
-  test('an address that a merchant may give leads to http or https alone.', async () => {
-    let taken = 0;
-    for (const payload of XSS_PAYLOADS) {
+  test('none of them is an address that a merchant may give.', async () => {
+    for (const payload of sampled(XSS_PAYLOADS, 8)) {
       const answer = await harness.request('/v1/payments', {
         method: 'POST',
         key: merchants[0]!.key,
         body: { amount: 1, return_url: payload },
       });
-      if (answer.status === 422) continue;
-      assert.match(answer.json.data.return_url, /^https?:/, payload);
-      taken++;
+      assert.equal(answer.status, 422, payload);
     }
-    assert.equal(taken, 0);
   });
 
   test('a browser with scripts switched on runs none of them, and its policy has nothing to stop.', async (context) => {

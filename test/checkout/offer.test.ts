@@ -10,8 +10,8 @@ import type { Payment } from '../../src/payments/payment.ts';
 import { messagesOf } from '../../src/web/markup/languages.ts';
 import { load, send, TYPED } from '../support/customer.ts';
 import {
+  ask,
   type Harness,
-  KEY,
   LIVE_KEY,
   startHarness,
   TEST_KEY_IN_PRODUCTION,
@@ -327,13 +327,9 @@ test('after SIGHUP whoever has sent a form still sees what they were told, and w
   const server = await startServerProcess({ config, port: 0, storage: store.storage });
   try {
     const create = async () => {
-      const response = await fetch(`${server.origin}/v1/payments`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
-        body: JSON.stringify({ amount: 1, currency: 'EUR' }),
-      });
-      const { data } = (await response.json()) as { data: { id: string } };
-      return data.id;
+      const body = { amount: 1, currency: 'EUR' };
+      const { json } = await ask(server.origin, '/v1/payments', { method: 'POST', body });
+      return json.data.id as string;
     };
     const open = (id: string, method: string) =>
       load(new URL(`${server.origin}/payment.php?payment_id=${id}&method=${method}`));

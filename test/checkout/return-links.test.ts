@@ -94,14 +94,10 @@ describe('a link back', () => {
   ];
 
   for (const [given, wanted] of ADDRESSES)
-    test(`to ${given} is as the URL standard writes it, with the payment's id behind its query.`, async () => {
-      const { id, return_url } = await createAt(harness, 'details', { return_url: given });
-      assert.equal(return_url, new URL(given).href);
-      const [link, ...others] = linksOut(await open(harness, id));
-      assert.deepEqual(others, []);
-      assert.equal(link!.href, wanted.replace('@', `payment_id=${id}`));
-      assert.equal(new URL(link!.href).host, new URL(given).host);
-      assert.equal(new URL(link!.href).searchParams.getAll('payment_id').at(-1), id);
+    test(`to ${given} is as the URL standard writes it, with the payment's id behind its query.`, () => {
+      const link = safeUrl(withPaymentId(new URL(given).href, ID))!;
+      assert.equal(link, wanted.replace('@', `payment_id=${ID}`));
+      assert.equal(new URL(link).searchParams.getAll('payment_id').at(-1), ID);
     });
 
   test("shows its host unless that is the merchant's own or below it.", async () => {
@@ -293,7 +289,7 @@ describe('a link back', () => {
         assert.equal(links.length, 1, given);
         assertLink(answer.json.data.return_url, links[0]!.href, id);
       }),
-      { numRuns: Math.ceil(RUNS / 10) },
+      { numRuns: Math.ceil(RUNS / 30) },
     );
     assert.ok(taken > 0);
   });

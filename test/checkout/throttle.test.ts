@@ -1,15 +1,14 @@
 // How often forms are taken, from whom, and what else a stranger may send without end: the policy's reports.
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { beforeEach, describe, test } from 'node:test';
 import { MINUTE_MS } from '../../src/lib/time.ts';
 import { messagesOf } from '../../src/web/markup/languages.ts';
 import { network, site } from '../../src/web/network.ts';
 import { type CheckoutPage, FROM_OUR_PAGE, load, open, TYPED } from '../support/customer.ts';
-import { type Harness, startHarness } from '../support/harness.ts';
+import { type Harness, sharedHarness, startHarness } from '../support/harness.ts';
 import { createAt, SHOP } from '../support/shop.ts';
 
 const FORMS_PER_PAYMENT = 30;
-const FORMS_PER_ADDRESS = 300;
 const WINDOW_MS = 10 * MINUTE_MS;
 
 /** Runs `act` on a service of its own, since all tests come from one address. */
@@ -113,11 +112,10 @@ describe('the throttle of forms', () => {
       assert.equal((await post(form, {}, TYPED.details)).status, 303);
     }));
 
-  test('takes 300 forms of an address in 10 minutes and not one more, whatever the payment.', () =>
-    on('', async (harness) => {
-      const each = 25;
-      for (let sent = 0; sent < FORMS_PER_ADDRESS; sent += each)
-        assert.deepEqual(await several(each, await formOf(harness)), { 422: each });
+  test('takes so many forms of an address in 10 minutes and not one more, whatever the payment.', () =>
+    on('checkout_forms_per_address: 12\n', async (harness) => {
+      for (let payment = 0; payment < 3; payment++)
+        assert.deepEqual(await several(4, await formOf(harness)), { 422: 4 });
       const fresh = await formOf(harness);
       assertBusy(await post(fresh, {}, TYPED.details));
       assertBusy(await post(await formOf(harness)));
@@ -143,7 +141,7 @@ describe('the throttle of forms', () => {
       const form = await formOf(harness);
       await several(4, form);
       assertBusy(await post(form));
-      const pages = await Promise.all(Array.from({ length: 400 }, () => open(harness, form.id)));
+      const pages = await Promise.all(Array.from({ length: 50 }, () => open(harness, form.id)));
       assert.deepEqual([...new Set(pages.map(({ status }) => status))], [200]);
       const created = await createAt(harness, 'details');
       assert.equal((await open(harness, created.id, { view: 'cancel' })).status, 200);
@@ -231,12 +229,19 @@ describe("the reports of browsers' policies", () => {
   const LINE = 'a browser reports that the content security policy stopped something';
   const PAYMENT = `pay_${'1'.repeat(36)}`;
 
-  const said = (harness: Harness) =>
+  const harness = sharedHarness('sqlite', { configuration: SHOP });
+  // Of each minute a test has the lines to itself, from its beginning on, so that it does not end meanwhile.
+  beforeEach(() => {
+    harness.clock.advance(MINUTE_MS - (harness.clock.now() % MINUTE_MS) + 1);
+    harness.logged.length = 0;
+  });
+
+  const said = () =>
     harness.logged
       .filter((line) => line.includes(LINE))
       .map((line): { directive: string; blocked: string } => JSON.parse(line))
       .map(({ directive, blocked }) => ({ directive, blocked }));
-  const report = (harness: Harness, type: string, body: unknown) =>
+  const report = (type: string, body: unknown) =>
     harness.request('/csp-report', {
       method: 'POST',
       key: null,
@@ -244,79 +249,72 @@ describe("the reports of browsers' policies", () => {
       body: typeof body === 'string' ? body : JSON.stringify(body),
     });
 
-  test('are taken in both forms, and logged without a path, a query or a payment.', () =>
-    on('', async (harness) => {
-      const page = `${harness.origin}/payment.php?payment_id=${PAYMENT}`;
-      const classic = (directive: string, blocked: string) => ({
-        'csp-report': {
-          'document-uri': page,
-          referrer: page,
-          'violated-directive': `${directive} 'none'`,
-          'effective-directive': directive,
-          'original-policy': `default-src 'none'; report-uri /${PAYMENT}`,
-          'blocked-uri': blocked,
-          'source-file': page,
-          'script-sample': PAYMENT,
-        },
-      });
-      const modern = (directive: string, blocked: string) => ({
-        type: 'csp-violation',
-        age: 1,
-        url: page,
-        user_agent: PAYMENT,
-        body: { documentURL: page, effectiveDirective: directive, blockedURL: blocked, sample: PAYMENT },
-      });
-      for (const [type, body] of [
+  test('are taken in both forms, and logged without a path, a query or a payment.', async () => {
+    const page = `${harness.origin}/payment.php?payment_id=${PAYMENT}`;
+    const classic = (directive: string, blocked: string) => ({
+      'csp-report': {
+        'document-uri': page,
+        referrer: page,
+        'violated-directive': `${directive} 'none'`,
+        'effective-directive': directive,
+        'original-policy': `default-src 'none'; report-uri /${PAYMENT}`,
+        'blocked-uri': blocked,
+        'source-file': page,
+        'script-sample': PAYMENT,
+      },
+    });
+    const modern = (directive: string, blocked: string) => ({
+      type: 'csp-violation',
+      age: 1,
+      url: page,
+      user_agent: PAYMENT,
+      body: { documentURL: page, effectiveDirective: directive, blockedURL: blocked, sample: PAYMENT },
+    });
+    for (const [type, body] of [
+      ['application/csp-report', classic('script-src-elem', `https://evil.example/${PAYMENT}?x=${PAYMENT}`)],
+      ['application/json', classic('img-src', `data:image/png;base64,${PAYMENT}`)],
+      ['application/csp-report; charset=utf-8', classic('script-src-attr', 'inline')],
+      [
+        'application/reports+json',
         [
-          'application/csp-report',
-          classic('script-src-elem', `https://evil.example/${PAYMENT}?x=${PAYMENT}`),
+          modern('style-src-elem', `http://${PAYMENT}:x@evil.example:81/a#${PAYMENT}`),
+          modern('connect-src', page),
         ],
-        ['application/json', classic('img-src', `data:image/png;base64,${PAYMENT}`)],
-        ['application/csp-report; charset=utf-8', classic('script-src-attr', 'inline')],
-        [
-          'application/reports+json',
-          [
-            modern('style-src-elem', `http://${PAYMENT}:x@evil.example:81/a#${PAYMENT}`),
-            modern('connect-src', page),
-          ],
-        ],
-        ['application/reports+json', [modern('frame-src', `blob:${page}`), modern('worker-src', 'eval')]],
-        [
-          'application/csp-report',
-          { 'csp-report': { 'violated-directive': "object-src 'none'", 'blocked-uri': '' } },
-        ],
-      ] as const) {
-        const answer = await report(harness, type, body);
-        assert.deepEqual([answer.status, answer.text], [204, ''], type);
-      }
-      assert.deepEqual(said(harness), [
-        { directive: 'script-src-elem', blocked: 'https://evil.example' },
-        { directive: 'img-src', blocked: 'data:' },
-        { directive: 'script-src-attr', blocked: 'inline' },
-        { directive: 'style-src-elem', blocked: 'http://evil.example:81' },
-        { directive: 'connect-src', blocked: harness.origin },
-        { directive: 'frame-src', blocked: harness.origin },
-        { directive: 'worker-src', blocked: 'eval' },
-        { directive: 'object-src', blocked: '' },
-      ]);
-      assert.doesNotMatch(harness.logged.join(''), /pay_1|payment_id/);
-    }));
+      ],
+      ['application/reports+json', [modern('frame-src', `blob:${page}`), modern('worker-src', 'eval')]],
+      [
+        'application/csp-report',
+        { 'csp-report': { 'violated-directive': "object-src 'none'", 'blocked-uri': '' } },
+      ],
+    ] as const) {
+      const answer = await report(type, body);
+      assert.deepEqual([answer.status, answer.text], [204, ''], type);
+    }
+    assert.deepEqual(said(), [
+      { directive: 'script-src-elem', blocked: 'https://evil.example' },
+      { directive: 'img-src', blocked: 'data:' },
+      { directive: 'script-src-attr', blocked: 'inline' },
+      { directive: 'style-src-elem', blocked: 'http://evil.example:81' },
+      { directive: 'connect-src', blocked: harness.origin },
+      { directive: 'frame-src', blocked: harness.origin },
+      { directive: 'worker-src', blocked: 'eval' },
+      { directive: 'object-src', blocked: '' },
+    ]);
+    assert.doesNotMatch(harness.logged.join(''), /pay_1|payment_id/);
+  });
 
-  test('fill at most 60 lines of the log in a minute, ten a body, and go on in the next.', () =>
-    on('', async (harness) => {
-      const body = Array.from({ length: 40 }, (_, index) => ({
-        body: { effectiveDirective: `img-src${'-x'.repeat(index)}`, blockedURL: 'inline' },
-      }));
-      // From the beginning of a minute on, so that it does not end meanwhile.
-      harness.clock.advance(MINUTE_MS - (harness.clock.now() % MINUTE_MS) + 1);
-      assert.equal((await report(harness, 'application/reports+json', body)).status, 204);
-      assert.equal(said(harness).length, 10);
-      for (let i = 0; i < 30; i++) await report(harness, 'application/reports+json', body);
-      assert.equal(said(harness).length, 60);
-      harness.clock.advance(MINUTE_MS);
-      await report(harness, 'application/reports+json', body);
-      assert.equal(said(harness).length, 70);
+  test('fill at most 60 lines of the log in a minute, ten a body, and go on in the next.', async () => {
+    const body = Array.from({ length: 40 }, (_, index) => ({
+      body: { effectiveDirective: `img-src${'-x'.repeat(index)}`, blockedURL: 'inline' },
     }));
+    assert.equal((await report('application/reports+json', body)).status, 204);
+    assert.equal(said().length, 10);
+    for (let i = 0; i < 30; i++) await report('application/reports+json', body);
+    assert.equal(said().length, 60);
+    harness.clock.advance(MINUTE_MS);
+    await report('application/reports+json', body);
+    assert.equal(said().length, 70);
+  });
 
   const GARBAGE = [
     '{',
@@ -340,28 +338,22 @@ describe("the reports of browsers' policies", () => {
     'csp-report=x',
   ];
   for (const type of ['application/csp-report', 'application/reports+json', 'application/json'])
-    test(`are answered with 204 where they are garbage of the type ${type}, which is no failure of ours.`, () =>
-      on('', async (harness) => {
-        for (const body of GARBAGE) {
-          const { status, text } = await report(harness, type, body);
-          assert.deepEqual([status, text], [204, ''], body.slice(0, 100));
-        }
-        const told = harness.logged.filter((line) => /"level":(?:50|60)|a defect/.test(line));
-        assert.deepEqual(told, []);
-        for (const { directive, blocked } of said(harness))
-          assert.doesNotMatch(`${directive} ${blocked}`, /undefined|object|null/);
-      }));
+    test(`are answered with 204 where they are garbage of the type ${type}, which is no failure of ours.`, async () => {
+      for (const body of GARBAGE) {
+        const { status, text } = await report(type, body);
+        assert.deepEqual([status, text], [204, ''], body.slice(0, 100));
+      }
+      const told = harness.logged.filter((line) => /"level":(?:50|60)|a defect/.test(line));
+      assert.deepEqual(told, []);
+      for (const { directive, blocked } of said())
+        assert.doesNotMatch(`${directive} ${blocked}`, /undefined|object|null/);
+    });
 
-  test('are refused where they are too large or of another type, and change nothing else.', () =>
-    on('', async (harness) => {
-      assert.equal((await report(harness, 'application/csp-report', 'x'.repeat(17 * 1024))).status, 413);
-      for (const type of [
-        'text/plain',
-        'application/x-www-form-urlencoded',
-        'multipart/form-data; boundary=x',
-      ])
-        assert.equal((await report(harness, type, '{}')).status, 415, type);
-      assert.deepEqual(said(harness), []);
-      assert.equal((await harness.request('/csp-report', { key: null })).status, 404);
-    }));
+  test('are refused where they are too large or of another type, and change nothing else.', async () => {
+    assert.equal((await report('application/csp-report', 'x'.repeat(17 * 1024))).status, 413);
+    for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x'])
+      assert.equal((await report(type, '{}')).status, 415, type);
+    assert.deepEqual(said(), []);
+    assert.equal((await harness.request('/csp-report', { key: null })).status, 404);
+  });
 });

@@ -31,10 +31,10 @@ import { activeRules } from '../../src/statements/rule-queries.ts';
 import { endRule, makeRule } from '../../src/statements/rules.ts';
 import { undoImport } from '../../src/statements/undo.ts';
 import * as endpoints from '../../src/webhooks/change.ts';
-import { addPerson, OPERATOR, type Person, partsOf } from '../administrators/people.ts';
-import { decide, record, submit } from '../campaigns/history.ts';
+import { addPerson, type Person, partsOf } from '../administrators/people.ts';
 import { ACCOUNT, camt } from '../support/camt.ts';
-import type { Harness } from '../support/harness.ts';
+import { type Harness, OPERATOR } from '../support/harness.ts';
+import { decide, record, submit } from '../support/payments.ts';
 import { ANA } from '../support/reviewers.ts';
 import { addMerchant } from '../support/store-merchant.ts';
 

@@ -12,9 +12,10 @@ import { SmtpTransport } from '../../src/mail/smtp.ts';
 import { setParticulars } from '../../src/merchants/change.ts';
 import type { Payment } from '../../src/payments/payment.ts';
 import { open as openPage, send, TYPED } from '../support/customer.ts';
-import { type Harness, startHarness } from '../support/harness.ts';
+import { type Harness, OPERATOR, startHarness } from '../support/harness.ts';
 import { startMailServer } from '../support/mail-server.ts';
 import { editOutside } from '../support/outside.ts';
+import { erase } from '../support/payments.ts';
 import { createAt, SHOP } from '../support/shop.ts';
 import { addMerchant } from '../support/store-merchant.ts';
 import { eventually } from '../support/waiting.ts';
@@ -259,8 +260,7 @@ describe('who is written to, and when', () => {
       configuration: `${server.configuration}time_zone: Asia/Tokyo\n`,
     });
     const { merchant, key } = await addMerchant(harness);
-    const act = { actor: 'operator', request_id: null };
-    await setParticulars(harness.service.journal, merchant.id, { remind_days: 3 }, act);
+    await setParticulars(harness.service.journal, merchant.id, { remind_days: 3 }, OPERATOR);
     await eventually(() => harness.service.directory.profile(merchant.id).particulars?.remind_days === 3);
     harness.clock.stop();
     // Noon in Tokyo: reminders leave from 9 o'clock on.
@@ -343,9 +343,7 @@ describe('who is written to, and when', () => {
     const { id } = await harness.create(CUSTOMER);
     await post(harness, `/v1/payments/${id}/cancel`);
     await server.next();
-    const { journal } = harness.service;
-    const { erasePayment } = await import('../../src/payments/erase.ts');
-    await journal.commit((of) => erasePayment(of, id, { actor: 'operator', request_id: null }));
+    await erase(harness, id);
     await eventually(async () => (await lettersOf(harness)).length === 0);
   });
 

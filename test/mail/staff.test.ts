@@ -9,14 +9,13 @@ import type { LetterKind } from '../../src/mail/letter.ts';
 import { listLetters } from '../../src/mail/queries.ts';
 import { setParticulars } from '../../src/merchants/change.ts';
 import { addPerson } from '../support/admin.ts';
-import { type Harness, startHarness } from '../support/harness.ts';
+import { type Harness, OPERATOR, startHarness } from '../support/harness.ts';
 import { assertSameWords, type MailServer, startMailServer, type Taken } from '../support/mail-server.ts';
 import { editOutside } from '../support/outside.ts';
 import { temporaryStore } from '../support/stores.ts';
 import { eventually, until } from '../support/waiting.ts';
 import { answering, WebhookReceiver } from '../support/webhook-receiver.ts';
 
-const OPERATOR = { actor: 'operator', request_id: null };
 const MERCHANT = 'owner@corner.example';
 const SHOP = { business_name: 'Corner Shop', email: MERCHANT, website: null };
 

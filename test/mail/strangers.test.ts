@@ -9,7 +9,7 @@ import { setParticulars } from '../../src/merchants/change.ts';
 import { addPerson } from '../support/admin.ts';
 import { signIn } from '../support/console.ts';
 import { open, send, TYPED } from '../support/customer.ts';
-import { type Harness, startHarness } from '../support/harness.ts';
+import { type Harness, OPERATOR, startHarness } from '../support/harness.ts';
 import { startMailServer } from '../support/mail-server.ts';
 import { createAt, SHOP } from '../support/shop.ts';
 import { addMerchant } from '../support/store-merchant.ts';
@@ -49,7 +49,7 @@ test('in production a test key has nothing written to an address that its regist
   );
   assert.equal(server.taken.length, 0);
   const { journal, directory } = harness.service;
-  await setParticulars(journal, merchant.id, { email }, { actor: 'operator', request_id: null });
+  await setParticulars(journal, merchant.id, { email }, OPERATOR);
   await eventually(() => directory.confirmedEmail(merchant.id) === email);
   await tries();
   await done(harness, 8);
@@ -92,7 +92,7 @@ test('a link whose letter would not leave is not said to be on its way, and API 
   const { id } = await harness.create({ customer: { email: 'ada@example.com' } }, { key });
   const { journal, directory } = harness.service;
   const said = { letters_off: ['link'] };
-  await setParticulars(journal, merchant.id, said, { actor: 'operator', request_id: null });
+  await setParticulars(journal, merchant.id, said, OPERATOR);
   await eventually(() => directory.profile(merchant.id).particulars?.letters_off?.length === 1);
   const refused = await post(harness, `/v1/payments/${id}/send_link`, key);
   assert.deepEqual([refused.status, refused.json.error.code], [409, 'conflict']);

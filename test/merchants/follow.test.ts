@@ -10,12 +10,10 @@ import { keyDigest, keyId } from '../../src/merchants/merchant.ts';
 import { findKeyByDigest } from '../../src/merchants/queries.ts';
 import type { Row, Value } from '../../src/store/database.ts';
 import { otherNode } from '../administrators/people.ts';
-import { sharedHarness } from '../support/harness.ts';
+import { OPERATOR, sharedHarness } from '../support/harness.ts';
 import { editOutside } from '../support/outside.ts';
 import { addMerchant } from '../support/store-merchant.ts';
 import { ENGINES } from '../support/stores.ts';
-
-const OPERATOR = { actor: 'operator', request_id: null };
 
 for (const engine of ENGINES)
   describe(`a directory and its store on ${engine}`, () => {

@@ -9,7 +9,7 @@ import { takeTurn } from '../../src/merchants/api-keys.ts';
 import { changeMerchantState } from '../../src/merchants/change.ts';
 import { type Nodes, startNodes } from '../campaigns/nodes.ts';
 import { open, send } from '../support/customer.ts';
-import { KEY, OTHER_KEY } from '../support/harness.ts';
+import { ask, KEY, OTHER_KEY } from '../support/harness.ts';
 import { becomes } from '../support/waiting.ts';
 
 const WHO = { actor: 'administrator:adm_test', by: 'adm_test', request_id: null };
@@ -27,14 +27,7 @@ describe('a suspended merchant', () => {
   const everywhere = (wanted: number) =>
     becomes(
       nodes.origins.map(() => wanted),
-      () =>
-        Promise.all(
-          nodes.origins.map(async (origin) => {
-            const answer = await fetch(`${origin}/v1/payments`, { headers: headers(KEY) });
-            await answer.text();
-            return answer.status;
-          }),
-        ),
+      () => Promise.all(nodes.origins.map(async (origin) => (await ask(origin, '/v1/payments')).status)),
     );
 
   test('Every node refuses its keys within a second, and its customers cannot pay; others go on.', async () => {

@@ -9,10 +9,10 @@ import { EXPORT_COLUMNS, exportPayments, exportStream } from '../../src/review/e
 import { recordMoney } from '../../src/review/record-money.ts';
 import type { SearchFilter } from '../../src/review/search-queries.ts';
 import type { Database } from '../../src/store/database.ts';
-import { decide, erase, submit } from '../campaigns/history.ts';
 import { readCsv, readCsvRows } from '../support/csv.ts';
 import { open, send, TYPED } from '../support/customer.ts';
 import { createIn, KEY, sharedHarness } from '../support/harness.ts';
+import { decide, erase, submit } from '../support/payments.ts';
 import { ANA, addReviewers, BEN } from '../support/reviewers.ts';
 import { createAt, SHOP } from '../support/shop.ts';
 

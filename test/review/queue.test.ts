@@ -19,8 +19,8 @@ import { countQueue, listQueue, nextInQueue, queuePlace } from '../../src/review
 import { type SearchFilter, searchPayments } from '../../src/review/search-queries.ts';
 import type { Database } from '../../src/store/database.ts';
 import { migrate } from '../../src/store/migrate.ts';
-import { decide, submit } from '../campaigns/history.ts';
 import { OTHER_KEY, sharedHarness } from '../support/harness.ts';
+import { decide, submit } from '../support/payments.ts';
 import { ANA, addReviewers, BEN } from '../support/reviewers.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
 import { ENGINES, openPatiently, type Store, temporaryStore } from '../support/stores.ts';

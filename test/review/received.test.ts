@@ -1,13 +1,13 @@
 // What was received and what is due, as the payment, its events and administrators' programs tell it.
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import { erasePayment } from '../../src/payments/erase.ts';
 import { dueMinor, receivedMinor } from '../../src/payments/payment.ts';
 import { addNote, withAct } from '../../src/review/act.ts';
 import { receivedSoFar } from '../../src/review/review.ts';
 import { addPerson, type Person, post, sentForReview } from '../support/admin.ts';
 import { open } from '../support/customer.ts';
 import { sharedHarness } from '../support/harness.ts';
+import { erase } from '../support/payments.ts';
 import { ANA, addReviewers } from '../support/reviewers.ts';
 
 const service = sharedHarness('sqlite', { configuration: '\ntime_zone: Europe/Berlin\n' });
@@ -122,7 +122,7 @@ test('what no act tells stays what it was: money of the test mode, and of a paym
   const { id } = await service.create({ amount: 49.9, currency: 'EUR' });
   await act(id, 'record', { amount: 20, received_on: '2026-11-20' });
   await act(id, 'approve');
-  await journal.commit((one) => erasePayment(one, id, { actor: 'operator', request_id: null }));
+  await erase(service, id);
   await journal.commit((one) => addNote(one, ANA, id, 'Erased on demand.'), id);
   assert.deepEqual(sums(await paymentOf(id)), ['20.00', '0.00']);
   assert.match((await open(service, id)).body, /€20\.00 of €49\.90/);

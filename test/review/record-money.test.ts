@@ -12,9 +12,9 @@ import { listQueue } from '../../src/review/queue-queries.ts';
 import { recordMoney } from '../../src/review/record-money.ts';
 import { arrivalsOf } from '../../src/review/review.ts';
 import { timelineOf } from '../../src/review/timeline.ts';
-import { erase, submit } from '../campaigns/history.ts';
 import { type Harness, sharedHarness } from '../support/harness.ts';
 import { editOutside } from '../support/outside.ts';
+import { erase, submit } from '../support/payments.ts';
 import { ANA, addReviewers, BEN } from '../support/reviewers.ts';
 import { ENGINES } from '../support/stores.ts';
 

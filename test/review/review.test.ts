@@ -12,8 +12,8 @@ import { addNote, claim, release } from '../../src/review/act.ts';
 import { approve, reject } from '../../src/review/decide.ts';
 import { awaitsSecond, reviewActs } from '../../src/review/review.ts';
 import { timelineOf } from '../../src/review/timeline.ts';
-import { erase, submit } from '../campaigns/history.ts';
-import { sharedHarness } from '../support/harness.ts';
+import { OPERATOR, sharedHarness } from '../support/harness.ts';
+import { erase, submit } from '../support/payments.ts';
 import { ANA, addReviewers, BEN, CLEO } from '../support/reviewers.ts';
 import { ENGINES } from '../support/stores.ts';
 
@@ -118,10 +118,9 @@ for (const engine of ENGINES) {
 
     test('whoever has lost their access since they asked does nothing any more', async () => {
       const id = await waiting();
-      const operator = { actor: 'operator', request_id: null };
       const { journal } = service.service;
       const wanted = { administratorId: CLEO.id, role: 'reviewer', name: 'script', days: 1 } as const;
-      const { row } = await journal.commit((transaction) => createToken(transaction, wanted, operator));
+      const { row } = await journal.commit((transaction) => createToken(transaction, wanted, OPERATOR));
       const { session } = await journal.commit((transaction) =>
         startSession(transaction, CLEO.id, 'totp', 'req_s'),
       );
@@ -129,16 +128,16 @@ for (const engine of ENGINES) {
       const bySession = { ...CLEO, session: session.id };
       await claimed(id, byToken);
       await released(id, bySession);
-      await journal.commit((transaction) => revokeToken(transaction, row.id, operator), row.id);
+      await journal.commit((transaction) => revokeToken(transaction, row.id, OPERATOR), row.id);
       await assert.rejects(approved(id, byToken), { code: 'unauthorized' });
       await journal.commit((transaction) => endSession(transaction, bySession), session.id);
       await assert.rejects(rejected(id, bySession), { code: 'unauthorized' });
-      await journal.commit((transaction) => changeRole(transaction, CLEO.id, 'auditor', operator), CLEO.id);
+      await journal.commit((transaction) => changeRole(transaction, CLEO.id, 'auditor', OPERATOR), CLEO.id);
       await assert.rejects(claimed(id, CLEO), { code: 'forbidden' });
-      await journal.commit((transaction) => changeRole(transaction, CLEO.id, 'reviewer', operator), CLEO.id);
-      await journal.commit((transaction) => disable(transaction, CLEO.id, operator), CLEO.id);
+      await journal.commit((transaction) => changeRole(transaction, CLEO.id, 'reviewer', OPERATOR), CLEO.id);
+      await journal.commit((transaction) => disable(transaction, CLEO.id, OPERATOR), CLEO.id);
       await assert.rejects(approved(id, CLEO), { code: 'unauthorized' });
-      await journal.commit((transaction) => enable(transaction, CLEO.id, operator), CLEO.id);
+      await journal.commit((transaction) => enable(transaction, CLEO.id, OPERATOR), CLEO.id);
       assert.equal((await rowOf(id)).version, 4, 'taken and let go, and nothing else');
     });
 
@@ -153,21 +152,20 @@ for (const engine of ENGINES) {
     test('the approval of somebody who may not decide any more does not count as one of two', async () => {
       const id = await waiting(100.01);
       await approved(id, CLEO);
-      const operator = { actor: 'operator', request_id: null };
-      await service.service.journal.commit((transaction) => disable(transaction, CLEO.id, operator), CLEO.id);
+      await service.service.journal.commit((transaction) => disable(transaction, CLEO.id, OPERATOR), CLEO.id);
       assert.ok(!awaitsSecond(await rowOf(id), new Set([CLEO.id])));
       assert.equal((await approved(id, ANA)).outcome, 'awaiting_second');
       assert.equal((await approved(id, BEN)).outcome, 'approved');
-      await service.service.journal.commit((transaction) => enable(transaction, CLEO.id, operator), CLEO.id);
+      await service.service.journal.commit((transaction) => enable(transaction, CLEO.id, OPERATOR), CLEO.id);
       const other = await waiting(100.01);
       await approved(other, CLEO);
       await service.service.journal.commit(
-        (transaction) => changeRole(transaction, CLEO.id, 'auditor', operator),
+        (transaction) => changeRole(transaction, CLEO.id, 'auditor', OPERATOR),
         CLEO.id,
       );
       assert.equal((await approved(other, ANA)).outcome, 'awaiting_second');
       await service.service.journal.commit(
-        (transaction) => changeRole(transaction, CLEO.id, 'reviewer', operator),
+        (transaction) => changeRole(transaction, CLEO.id, 'reviewer', OPERATOR),
         CLEO.id,
       );
     });

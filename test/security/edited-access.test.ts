@@ -7,9 +7,9 @@ import { newSecret } from '../../src/lib/secrets.ts';
 import { changeKeys, issueKey, revokeKey } from '../../src/merchants/api-keys.ts';
 import { changeMerchantState } from '../../src/merchants/change.ts';
 import { keyDigest, keyRow } from '../../src/merchants/merchant.ts';
-import { addPerson, OPERATOR, partsOf } from '../administrators/people.ts';
+import { addPerson, partsOf } from '../administrators/people.ts';
 import { acknowledgeAll } from '../support/acknowledge.ts';
-import { KEY, sharedHarness } from '../support/harness.ts';
+import { KEY, OPERATOR, sharedHarness } from '../support/harness.ts';
 import { editOutside, insertOutside } from '../support/outside.ts';
 import { addMerchant } from '../support/store-merchant.ts';
 

@@ -1,65 +1,30 @@
 // A large statement is imported in several commits: it is seen as a whole or nowhere, one that ended goes on, and a second import adds nothing.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import { readStatements } from '#bank-statements';
+import { describe, test } from 'node:test';
 import type { Journal } from '../../src/journal/journal.ts';
-import { checkFile, importFile } from '../../src/statements/import-file.ts';
-import { lineSums, listLines, listStatements } from '../../src/statements/line-queries.ts';
-import { ACCOUNT, camt } from '../support/camt.ts';
-import { type Harness, startHarness } from '../support/harness.ts';
+import { lineSums, listStatements } from '../../src/statements/line-queries.ts';
+import { Bank, checked } from '../support/bank.ts';
+import { camt } from '../support/camt.ts';
+import { sharedHarness, startHarness } from '../support/harness.ts';
 import { ENGINES } from '../support/stores.ts';
 
-const ACT = { actor: 'operator', request_id: null };
-const METHODS = [{ accounts: [{ currency: 'EUR', holder: 'Shop', iban: ACCOUNT, rows: [] }] }];
-const OPTIONS = { despiteFaults: false, dryRun: false };
 const LINES = 2500;
-const file = checkFile(
-  readStatements(
-    camt(
-      Array.from({ length: LINES }, (_, i) => ({
-        amount: `${10 + (i % 90)}.00`,
-        bank: `B${i}`,
-        text: `Order ${i}`,
-      })),
-    ),
-    'large.xml',
-  ),
-  METHODS,
-);
-
-const SMALL = checkFile(
-  readStatements(
-    camt(
-      [
-        { amount: '10.00', bank: 'B0', text: 'Order 0' },
-        { amount: '12.00', bank: 'B2', text: 'Order 2', status: 'PDNG' },
-      ],
-      { number: '2' },
-    ),
-    'small.xml',
-  ),
-  METHODS,
-);
+const entry = (i: number) => ({ amount: `${10 + (i % 90)}.00`, bank: `B${i}`, text: `Order ${i}` });
+const file = checked(camt(Array.from({ length: LINES }, (_, i) => entry(i))), 'large.xml');
+const SMALL = camt([entry(0), { ...entry(2), status: 'PDNG' }], { number: '2' });
 
 for (const engine of ENGINES)
   describe(`a large statement on ${engine}`, () => {
-    let harness: Harness;
-    before(async () => {
-      harness = await startHarness(engine);
-    });
-    after(async () => {
-      await harness.verify();
-      await harness.close();
-    });
+    const harness = sharedHarness(engine, { isVerified: true });
+    const bank = new Bank(harness);
 
     /** The lines of each statement, all lines that are seen, those that are booked, and all that are in the table. */
     async function stored() {
-      const { database } = harness.service;
-      database.refresh();
+      const { database } = bank;
       const statements = await listStatements(database, undefined, undefined, 10);
       const sums = await lineSums(database);
       const sum = (some: typeof sums) => some.reduce((all, { count }) => all + Number(count), 0);
-      const seen = await listLines(database, {}, undefined, 5000);
+      const seen = await bank.lines();
       assert.equal(seen.length, sum(sums));
       const [rows] = await database.query<{ n: number }>('select count(*) as n from statement_lines');
       const booked = sums.filter((one) => one.booked === 1);
@@ -75,14 +40,13 @@ for (const engine of ENGINES)
         commit: (work: Parameters<Journal['commit']>[0]) =>
           ++commits === commit ? Promise.reject(new Error('ended')) : journal.commit(work),
       } as Journal;
-      return assert.rejects(importFile(ending, file, ACT, OPTIONS), /ended/);
+      return assert.rejects(bank.take(file, { journal: ending }), /ended/);
     }
 
     test('an import that ended in between is seen nowhere, and lines of it are taken over by another file', async () => {
       await endBefore(3);
       assert.deepEqual(await stored(), [[], 0, 0, 1000]);
-      const [small] = (await importFile(harness.service.journal, SMALL, ACT, OPTIONS))!;
-      assert.deepEqual([small!.added, small!.known], [2, 0]);
+      assert.deepEqual(await bank.counts(SMALL), [[2, 0, 0]]);
       const [, seen, , rows] = await stored();
       assert.deepEqual([seen, rows], [2, 1000]);
     });
@@ -96,14 +60,14 @@ for (const engine of ENGINES)
     test('the same file goes on where it ended, and is told as a whole', async () => {
       const turns: number[] = [];
       const onTurn = (_: unknown, done: number) => turns.push(done);
-      const [whole] = (await importFile(harness.service.journal, file, ACT, { ...OPTIONS, onTurn }))!;
+      const [whole] = (await bank.take(file, { onTurn }))!;
       assert.deepEqual([whole!.added + whole!.booked, whole!.known], [LINES - 2, 2]);
       assert.deepEqual(turns, [500, 1000, 1500, 2000, 2500, 2500]);
       assert.deepEqual(await stored(), [[2, LINES], LINES, LINES, LINES]);
     });
 
     test('the same file again adds nothing', async () => {
-      const [again] = (await importFile(harness.service.journal, file, ACT, OPTIONS))!;
+      const [again] = (await bank.take(file))!;
       assert.deepEqual([again!.id, again!.added, again!.known], [null, 0, LINES]);
       assert.deepEqual(await stored(), [[2, LINES], LINES, LINES, LINES]);
     });
@@ -111,8 +75,8 @@ for (const engine of ENGINES)
     test('one that brings no new line though its balance moved says so', async () => {
       const take = async (number: string, day: string, ...balances: [string, string]) => {
         const entries = Array.from({ length: 600 }, (_, i) => ({ amount: '1.00', bank: `C${i}`, day }));
-        const one = checkFile(readStatements(camt(entries, { number, day, balances }), 'c.xml'), METHODS);
-        const [imported] = (await importFile(harness.service.journal, one, ACT, OPTIONS))!;
+        const one = checked(camt(entries, { number, day, balances }));
+        const [imported] = (await bank.take(one))!;
         return [imported!.added, ...one.notes.map(({ text }) => text)];
       };
       assert.deepEqual(await take('3', '2026-12-01', '0.00', '600.00'), [600]);
@@ -124,11 +88,8 @@ for (const engine of ENGINES)
 
 test('transactions of one entry are not compared with one another', async (t) => {
   await using harness = await startHarness('sqlite');
-  const { journal } = harness.service;
-  const importOne = async (entry: Parameters<typeof camt>[0][number]) => {
-    const read = readStatements(camt([{ ...entry, bank: 'E' }]), 'entry.xml');
-    return (await importFile(journal, checkFile(read, METHODS), ACT, OPTIONS))![0]!;
-  };
+  const importOne = async (one: Parameters<typeof camt>[0][number]) =>
+    (await new Bank(harness).take(camt([{ ...one, bank: 'E' }])))![0]!;
   const { parse } = Date;
   t.after(() => {
     Date.parse = parse;

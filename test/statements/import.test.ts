@@ -1,37 +1,23 @@
 // Statements in the store: imported once whatever files show them, whole or not at all, and held against the history.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { readStatements, type StatementAccount } from '#bank-statements';
-import { checkFile, importFile } from '../../src/statements/import-file.ts';
-import { type KeptLine, saidOn } from '../../src/statements/kept.ts';
-import { listLines, listStatements } from '../../src/statements/line-queries.ts';
+import { readStatements } from '#bank-statements';
+import { saidOn } from '../../src/statements/kept.ts';
+import { listStatements } from '../../src/statements/line-queries.ts';
 import { readPasted } from '../../src/statements/pasted.ts';
-import { ownAccount } from '../../src/statements/remembered.ts';
 import { pastedLines } from '../../src/statements/rule-queries.ts';
+import { Bank, checked } from '../support/bank.ts';
 import { ACCOUNT, camt, type Entry } from '../support/camt.ts';
 import { sharedHarness } from '../support/harness.ts';
 import { editOutside } from '../support/outside.ts';
 import { ENGINES } from '../support/stores.ts';
 
-const METHODS = [{ accounts: [{ currency: 'EUR', holder: 'Shop', iban: ACCOUNT, rows: [] }] }];
-const ACT = { actor: 'operator', request_id: null };
-const OPTIONS = { despiteFaults: false, dryRun: false };
-
 for (const engine of ENGINES) {
   describe(`imported statements on ${engine}`, () => {
     const service = sharedHarness(engine);
-
-    async function bring(bytes: Uint8Array, options: Partial<typeof OPTIONS> = {}, name = 'november.xml') {
-      const checked = checkFile(readStatements(bytes, name), METHODS);
-      return importFile(service.service.journal, checked, ACT, { ...OPTIONS, ...options });
-    }
-    const counts = async (...args: Parameters<typeof bring>) =>
-      (await bring(...args))?.map(({ added, booked, known }) => [added, booked, known]);
-    async function linesOf(bank: string): Promise<KeptLine[]> {
-      service.service.database.refresh();
-      const all = await listLines(service.service.database, { account: ACCOUNT }, undefined, 1000);
-      return all.filter(({ entry_reference }) => entry_reference === bank);
-    }
+    const bank = new Bank(service);
+    const counts = (...args: Parameters<Bank['counts']>) => bank.counts(...args);
+    const linesOf = (reference: string) => bank.linesOf(reference);
     const entry = (bank: string, more: Partial<Entry> = {}): Entry => ({ amount: '49.90', bank, ...more });
 
     test('a file again adds nothing, and neither does a file that overlaps', async () => {
@@ -72,7 +58,7 @@ for (const engine of ENGINES) {
 
     test('an entry without a day has its statement’s, and is left out with its line if there is none', async () => {
       const undated = entry('Y1', { day: '' });
-      assert.equal(await bring(camt([undated])), undefined);
+      assert.equal(await bank.take(camt([undated])), undefined);
       const [statement] = readStatements(camt([undated, entry('Y2')]), 'a.xml').statements;
       assert.deepEqual(
         statement!.lines.map(({ references }) => references.booking),
@@ -162,7 +148,7 @@ for (const engine of ENGINES) {
     });
 
     test('a pending line that comes again after it was booked changes nothing', async () => {
-      await bring(camt([entry('C1')], { number: '11' }));
+      await bank.take(camt([entry('C1')], { number: '11' }));
       const late = camt([entry('C1', { status: 'PDNG' })], { message: '052' });
       assert.deepEqual(await counts(late), [[0, 0, 1]]);
       assert.equal((await linesOf('C1'))[0]!.booked, 1);
@@ -172,8 +158,8 @@ for (const engine of ENGINES) {
       const options = { account: { iban: ACCOUNT }, currency: 'EUR', file: 'pasted by Ana', today };
       const { statement } = readPasted(text, options);
       for (const line of statement.lines) line.fingerprint += mark;
-      const checked = { statements: [{ own: ACCOUNT, statement }], faults: [] };
-      return (await importFile(service.service.journal, checked, ACT, OPTIONS))![0]!;
+      const list = { statements: [{ own: ACCOUNT, statement }], faults: [], notes: [] };
+      return (await bank.take(list))![0]!;
     }
 
     test('a pasted list adds nothing twice, whatever day it is, and its lines say who pasted them', async () => {
@@ -181,11 +167,9 @@ for (const engine of ENGINES) {
       assert.equal((await list('2026-11-20', rows)).added, 2);
       for (const day of ['2026-11-20', '2026-12-24'])
         assert.deepEqual([(await list(day, rows)).added, (await list(day, rows)).known], [0, 2], day);
-      service.service.database.refresh();
-      const { database } = service.service;
-      const all = await listLines(database, { account: ACCOUNT }, undefined, 1000);
+      const all = await bank.lines();
       const pasted = await pastedLines(
-        database,
+        bank.database,
         all.map(({ id }) => id),
       );
       const told = all.filter(({ id }) => pasted.has(id)).map(({ day, amount_minor }) => [day, amount_minor]);
@@ -201,11 +185,8 @@ for (const engine of ENGINES) {
       const rows =
         '20.11.2026;Ada Lane;ORDER-2171;21,00\nCarl Berg;22,00\n20.11.2026;Dora Diaz;23,00\n20.11.2026;Eva;-24,00';
       assert.equal((await list('2026-11-21', rows)).added, 4);
-      const all = async () => {
-        service.service.database.refresh();
-        const lines = await listLines(service.service.database, { account: ACCOUNT }, undefined, 1000);
-        return lines.filter(({ amount_minor }) => [2100, 2200, 2300, 2400].includes(amount_minor));
-      };
+      const all = async () =>
+        (await bank.lines()).filter(({ amount_minor }) => [2100, 2200, 2300, 2400].includes(amount_minor));
       const before = new Map((await all()).map(({ id, amount_minor }) => [amount_minor, id]));
       const entries = [
         entry('Q1', { amount: '21.00', text: 'SVWZ+order 2171 thanks', day: '2027-03-01' }),
@@ -242,23 +223,6 @@ for (const engine of ENGINES) {
       await service.verify();
     });
 
-    test('a file with a fault is imported only on demand, and then what is right of it', async () => {
-      const file = camt([entry('D1'), entry('D2', { amount: 'many' })]);
-      assert.equal(await bring(file), undefined);
-      assert.deepEqual(await linesOf('D1'), []);
-      assert.deepEqual(await counts(file, { despiteFaults: true }), [[1, 0, 0]]);
-    });
-
-    test('a statement of an account that nobody is asked to pay to is a fault', async () => {
-      const file = camt([entry('E1')], { account: 'DE02120300000000202051' });
-      const { faults, statements } = checkFile(readStatements(file, 'other.xml'), METHODS);
-      assert.deepEqual(statements, []);
-      assert.match(
-        faults[0]!.text,
-        /^The account DE02120300000000202051 is in no bank_transfer method of the configuration\. If it is yours, add it under methods\.$/,
-      );
-    });
-
     test('a dry run says what would come and leaves nothing', async () => {
       const file = camt([entry('F1')], { number: '21' });
       assert.deepEqual(await counts(file, { dryRun: true }), [[1, 0, 0]]);
@@ -273,21 +237,17 @@ for (const engine of ENGINES) {
     });
 
     test('a file whose commit fails leaves nothing of itself', async () => {
-      const { journal } = service.service;
-      const checked = checkFile(
-        readStatements(camt([entry('H1'), entry('H2')], { number: '41' }), 'h.xml'),
-        METHODS,
-      );
-      const broken = { ...checked.statements[0]!.statement.lines[1]!, amountMinor: null as never };
-      checked.statements[0]!.statement.lines[1] = broken;
-      await assert.rejects(importFile(journal, checked, ACT, OPTIONS));
+      const file = checked(camt([entry('H1'), entry('H2')], { number: '41' }));
+      const { lines } = file.statements[0]!.statement;
+      lines[1] = { ...lines[1]!, amountMinor: null as never };
+      await assert.rejects(bank.take(file));
       assert.deepEqual(await linesOf('H1'), []);
       await service.verify();
     });
 
     test('what the bank wrote is kept whole', async () => {
       const said = { text: 'Order 17, thank you', name: 'Zoë & Sons', iban: 'NL86INGB0002445588' };
-      await bring(camt([entry('I1', { ...said, creditor: 'RF18539007547034' })], { number: '51' }));
+      await bank.take(camt([entry('I1', { ...said, creditor: 'RF18539007547034' })], { number: '51' }));
       const [line] = await linesOf('I1');
       const { references, text, counterparty } = saidOn(line!);
       assert.deepEqual(references, { creditor: 'RF18539007547034', bank: 'I1', booking: 'I1' });
@@ -296,7 +256,7 @@ for (const engine of ENGINES) {
     });
 
     test('a line that somebody changes or deletes in the store is found by verifying', async () => {
-      await bring(camt([entry('J1'), entry('J2')], { number: '61' }));
+      await bank.take(camt([entry('J1'), entry('J2')], { number: '61' }));
       const [line] = await linesOf('J1');
       const set = (minor: number) =>
         editOutside(
@@ -333,31 +293,3 @@ for (const engine of ENGINES) {
     });
   });
 }
-
-test('an account is known by its IBAN, by a German bank code and number, and by its further lines', () => {
-  const own = (account: StatementAccount) =>
-    ownAccount(account, [
-      {
-        accounts: [
-          { currency: 'EUR', holder: 'Shop', iban: 'DE75 5121 0800 1245 1261 99' },
-          {
-            currency: 'GBP',
-            holder: 'Shop',
-            rows: [
-              { label: 'Sort code', value: '12-34-56' },
-              { label: 'Account number', value: '12345678' },
-            ],
-          },
-        ],
-      },
-    ]);
-  assert.equal(own({ iban: ACCOUNT }), ACCOUNT);
-  assert.equal(own({ other: '51210800/1245126199' }), ACCOUNT);
-  assert.equal(own({ other: '51210800/12451261' }), undefined);
-  assert.equal(own({ other: '123456 12345678' }), '123456 12345678');
-  assert.equal(own({ other: '123456/12345678' }), '123456/12345678');
-  assert.equal(own({ other: 'GB99/12345678' }), 'GB99/12345678');
-  assert.equal(own({ other: '99' }), undefined);
-  assert.equal(own({ iban: 'DE02120300000000202051' }), undefined);
-  assert.equal(own({}), undefined);
-});

@@ -1,19 +1,17 @@
 // An account over some days: balances that the bank named against those that the lines make.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { readStatements } from '#bank-statements';
 import { ENGLISH } from '../../src/lib/phrases.ts';
 import { sumMinor } from '../../src/payments/payment.ts';
 import { plainMoney } from '../../src/review/facts.ts';
-import { checkFile, importFile } from '../../src/statements/import-file.ts';
 import { lineSums } from '../../src/statements/line-queries.ts';
 import { readPasted } from '../../src/statements/pasted.ts';
 import { balanceSentence, type Period, periodOf } from '../../src/statements/period.ts';
+import { Bank, checked, methodsOf } from '../support/bank.ts';
 import { camt, type Entry } from '../support/camt.ts';
 import { sharedHarness } from '../support/harness.ts';
 import { ENGINES } from '../support/stores.ts';
 
-const ACT = { actor: 'operator', request_id: null };
 /** An account for each test, so that one store serves them all. */
 const ACCOUNTS = [
   'DE75512108001245126199',
@@ -29,17 +27,13 @@ const THOUSANDTHS: readonly [amounts: string[], credits: number, whole: number][
   [['1.230'], 123, 123],
   [['2.005', '-0.009'], 200.5, 199.6],
 ];
-const METHODS = [{ accounts: ACCOUNTS.map((iban) => ({ currency: 'EUR', holder: 'Shop', iban, rows: [] })) }];
+const METHODS = methodsOf(...ACCOUNTS);
 
 for (const engine of ENGINES) {
   describe(`a period on ${engine}`, () => {
-    const harness = sharedHarness(engine);
+    const bank = new Bank(sharedHarness(engine));
 
-    async function bring(bytes: Uint8Array, name: string) {
-      const checked = checkFile(readStatements(bytes, name), METHODS);
-      await importFile(harness.service.journal, checked, ACT, { despiteFaults: true, dryRun: false });
-      harness.service.database.refresh();
-    }
+    const bring = (bytes: Uint8Array) => bank.take(checked(bytes, 'a.xml', METHODS));
     const statement = (
       account: string,
       day: string,
@@ -51,10 +45,9 @@ for (const engine of ENGINES) {
           entries.map((one) => ({ day, ...one })),
           { account, day, ...(balances && { balances }) },
         ),
-        `${day}.xml`,
       );
     const read = (account: string, from: string, to: string) =>
-      periodOf(harness.service.database, { account, currency: 'EUR' }, from, to);
+      periodOf(bank.database, { account, currency: 'EUR' }, from, to);
     const figures = ({ opening, closing, bank, days }: Period) => ({
       opening,
       closing,
@@ -126,19 +119,16 @@ for (const engine of ENGINES) {
           direction: amount.startsWith('-') ? ('DBIT' as const) : ('CRDT' as const),
         }));
         const balances = place === 0 ? (['0.000', '2.469'] as [string, string]) : undefined;
-        await bring(
-          camt(entries, { account, currency: 'KWD', day, ...(balances && { balances }) }),
-          `${day}.xml`,
-        );
-        const { days } = await periodOf(harness.service.database, money, day, day);
+        await bring(camt(entries, { account, currency: 'KWD', day, ...(balances && { balances }) }));
+        const { days } = await periodOf(bank.database, money, day, day);
         assert.equal(days[0]!.sums.find(({ direction }) => direction === 'credit')!.sum_minor, credits, day);
         all = sumMinor([all, whole]);
       }
-      const period = await periodOf(harness.service.database, money, '2026-11-01', '2026-11-30');
+      const period = await periodOf(bank.database, money, '2026-11-01', '2026-11-30');
       assert.deepEqual([period.opening, period.closing], [0, all]);
-      const later = await periodOf(harness.service.database, money, '2026-11-05', '2026-11-30');
+      const later = await periodOf(bank.database, money, '2026-11-05', '2026-11-30');
       assert.equal(later.closing, sumMinor([246, 2.7, 123, 199.6]), 'from the bank’s balance on');
-      const sums = await lineSums(harness.service.database);
+      const sums = await lineSums(bank.database);
       const credit = sums.find((one) => one.account === account && one.direction === 'credit');
       assert.equal(credit!.sum_minor, sumMinor(THOUSANDTHS.map(([, credits]) => credits)));
     });
@@ -153,7 +143,6 @@ for (const engine of ENGINES) {
           balances: ['1.00', '2.00'],
           day: '2026-11-03',
         }),
-        'interim.xml',
       );
       const { statement: list } = readPasted('30.00 EUR\tORDER-1', {
         account: { iban: account },
@@ -161,9 +150,7 @@ for (const engine of ENGINES) {
         file: 'pasted by Ana',
         today: '2026-11-03',
       });
-      const checked = checkFile({ statements: [list], faults: [] } as never, METHODS);
-      await importFile(harness.service.journal, checked, ACT, { despiteFaults: true, dryRun: false });
-      harness.service.database.refresh();
+      await bank.take({ statements: [{ own: account, statement: list }], faults: [], notes: [] });
       assert.deepEqual(figures(await read(account, '2026-11-01', '2026-11-30')), {
         opening: 0,
         closing: 3000,

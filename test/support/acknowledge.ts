@@ -4,7 +4,7 @@ import { acknowledgeFaults, type RowFault } from '../../src/journal/row-fault.ts
 import { HistoryBroken } from '../../src/journal/rows.ts';
 import { verifyHistory } from '../../src/journal/verify.ts';
 import { ROW_CHECKS } from '../../src/operate/checks/row-checks.ts';
-import type { Harness } from './harness.ts';
+import { type Harness, OPERATOR } from './harness.ts';
 
 /** Returns what it acknowledged; fails where the history is right, or wrong otherwise than in its rows. */
 export async function acknowledgeAll({ service }: Harness, reason: string): Promise<RowFault[]> {
@@ -13,7 +13,6 @@ export async function acknowledgeAll({ service }: Harness, reason: string): Prom
   const onFault = (fault: RowFault) => faults.push(fault);
   await assert.rejects(verifyHistory(database, { checkpoints: [] }, ROW_CHECKS, { onFault }), HistoryBroken);
   assert.ok(faults.length > 0);
-  const act = { actor: 'operator', request_id: null };
-  await journal.commit((transaction) => acknowledgeFaults(transaction, act, faults, reason));
+  await journal.commit((transaction) => acknowledgeFaults(transaction, OPERATOR, faults, reason));
   return faults;
 }

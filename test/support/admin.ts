@@ -4,10 +4,8 @@ import { createAdministrator } from '../../src/administrators/manage.ts';
 import { createToken } from '../../src/administrators/token.ts';
 import { submitPayment } from '../../src/payments/submit.ts';
 import { claim } from '../../src/review/act.ts';
-import type { Answer, Harness, RequestOptions } from './harness.ts';
+import { type Answer, type Harness, OPERATOR, type RequestOptions } from './harness.ts';
 import { principalOf } from './reviewers.ts';
-
-const BY_HAND = { actor: 'operator', request_id: null };
 
 export interface Person {
   id: string;
@@ -25,7 +23,7 @@ let people = 0;
 export async function addPerson(harness: Harness, role: Role, name = 'Ana Admin'): Promise<Person> {
   const email = `person-${++people}@example.org`;
   const { administrator } = await harness.service.journal.commit((transaction) =>
-    createAdministrator(transaction, { email, name, role }, BY_HAND),
+    createAdministrator(transaction, { email, name, role }, OPERATOR),
   );
   const { token, row } = await addToken(harness, administrator.id, role);
   return { id: administrator.id, name, email, role, token, token_id: row.id };
@@ -34,7 +32,7 @@ export async function addPerson(harness: Harness, role: Role, name = 'Ana Admin'
 /** Makes a further token for an administrator. */
 export function addToken(harness: Harness, administratorId: string, role: Role, days = 90) {
   return harness.service.journal.commit((transaction) =>
-    createToken(transaction, { administratorId, role, name: 'Tests', days }, BY_HAND),
+    createToken(transaction, { administratorId, role, name: 'Tests', days }, OPERATOR),
   );
 }
 

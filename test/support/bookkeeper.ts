@@ -1,6 +1,8 @@
 // A bookkeeper who works by the pages of the console, customers who read theirs, and a merchant who asks the API.
 import assert from 'node:assert/strict';
+import type { Imported } from '../../src/statements/import.ts';
 import { addPerson, type Person, post } from './admin.ts';
+import { Bank } from './bank.ts';
 import { camt, type Entry } from './camt.ts';
 import { type Account, type Client, type ConsolePage, signIn, signInAs } from './console.ts';
 import { FROM_OUR_PAGE, open, send } from './customer.ts';
@@ -10,6 +12,7 @@ export class Bookkeeper {
   readonly harness: Harness;
   readonly client: Client & { account: Account };
   readonly ana: Person;
+  readonly #bank: Bank;
   #files = 0;
   // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies freely and say what they expect there
   #lines = new Map<string, any>();
@@ -20,25 +23,23 @@ export class Bookkeeper {
 
   private constructor(harness: Harness, client: Client & { account: Account }, ana: Person) {
     this.harness = harness;
+    this.#bank = new Bank(harness);
     this.client = client;
     this.ana = ana;
   }
 
   /** Imports a statement with these entries. */
-  bring(entries: readonly Entry[], options: Parameters<typeof camt>[1] = {}): Promise<Answer> {
+  bring(entries: readonly Entry[], options: Parameters<typeof camt>[1] = {}) {
     return this.file(camt(entries, { number: String(++this.#files), ...options }));
   }
 
-  /** Imports a file and remembers its lines by the bank's reference. */
-  async file(bytes: Uint8Array, query = ''): Promise<Answer> {
-    const answer = await this.harness.request(`/admin/statements${query}`, {
-      ...{ method: 'POST', key: this.ana.token, body: bytes },
-      headers: { 'content-type': 'application/octet-stream' },
-    });
-    for (const { id } of answer.json.data?.statements ?? [])
+  /** Imports a file and remembers its lines by the bank's reference; undefined where its faults keep it out. */
+  async file(bytes: Uint8Array): Promise<Imported[] | undefined> {
+    const imported = await this.#bank.take(bytes);
+    for (const { id } of imported ?? [])
       for (const line of id === null ? [] : await this.lines(`statement_id=${id}`))
         this.#lines.set(line.references.booking ?? line.references.bank ?? line.text, line);
-    return answer;
+    return imported;
   }
 
   /** The lines as a program reads them, with their proposals. */

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import chromium from '@sparticuz/chromium';
-import { type Browser, type Page, chromium as playwright } from 'playwright-core';
+import { type Browser, type BrowserContextOptions, type Page, chromium as playwright } from 'playwright-core';
 
 /** The package's own arguments switch web security off and run all in one process: not what a customer has. Quiet: without these it looks for its maker's hosts at every start. */
 const QUIET = [
@@ -45,6 +45,39 @@ export async function startChromium(): Promise<Browser> {
     context.setDefaultNavigationTimeout(0);
   });
   return browser;
+}
+
+/** A page of its own in the console, of whoever has these cookies. To be closed with its context. */
+export async function consolePage(
+  browser: Browser,
+  { origin }: { origin: string },
+  { cookies }: { cookies: ReadonlyMap<string, string> },
+  options: BrowserContextOptions = {},
+): Promise<Page> {
+  const context = await browser.newContext(options);
+  await context.addCookies([...cookies].map(([name, value]) => ({ name, value, url: origin })));
+  return context.newPage();
+}
+
+/** A keyboard that counts its keys. Pasting is one. */
+export class CountedKeys {
+  count = 0;
+  readonly #page: Page;
+  constructor(page: Page) {
+    this.#page = page;
+  }
+  async press(...keys: string[]): Promise<void> {
+    for (const key of keys) await this.#page.keyboard.press(key);
+    this.count += keys.length;
+  }
+  /** Presses a key that leads to another page. */
+  async lead(key: string): Promise<void> {
+    await loaded(this.#page, () => this.press(key));
+  }
+  async paste(text: string): Promise<void> {
+    this.count += 1;
+    await this.#page.keyboard.insertText(text);
+  }
 }
 
 /** Does what leads to another page, and waits until that is whole: before, a part of it can be read, or undefined. */

@@ -7,7 +7,7 @@ import { newRecoveryCodes } from '../../src/administrators/recovery-codes.ts';
 import { completeSetUp } from '../../src/administrators/set-up.ts';
 import { newTotp } from '../../src/administrators/totp.ts';
 import { type CheckoutPage, type Form, FROM_OUR_PAGE, read } from './customer.ts';
-import type { Harness } from './harness.ts';
+import { type Harness, OPERATOR } from './harness.ts';
 import { PASSWORD, PASSWORD_KEPT } from './password.ts';
 import { eventually } from './waiting.ts';
 
@@ -33,9 +33,8 @@ export async function createAccount(
 ): Promise<Account> {
   const { journal, ring } = harness.service;
   const email = `${role}-${++made}@example.org`;
-  const act = { actor: 'operator', request_id: null };
   const { link } = await journal.commit((transaction) =>
-    createAdministrator(transaction, { email, name, role }, act),
+    createAdministrator(transaction, { email, name, role }, OPERATOR),
   );
   const { secret } = newTotp(email);
   const { codes, digests } = newRecoveryCodes();

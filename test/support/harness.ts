@@ -39,6 +39,9 @@ export class TestClock implements Clock {
   }
 }
 
+/** Who acts where a command does. */
+export const OPERATOR = { actor: 'operator', request_id: null };
+
 /** The development key, of Development Shop. */
 export const KEY = 'cfk_test_development_key_replace_before_production';
 /** A test key of Other Shop. */
@@ -116,6 +119,29 @@ export interface RequestOptions {
   headers?: Record<string, string>;
   /** Sent as it is when text or bytes, else as JSON. */
   body?: unknown;
+}
+
+/** Asks a service at an address, with the development key unless told otherwise. */
+export async function ask(
+  origin: string,
+  path: string,
+  { method = 'GET', key = KEY, headers = {}, body }: RequestOptions = {},
+): Promise<Answer> {
+  const raw = body === undefined || typeof body === 'string' || body instanceof Uint8Array;
+  const response = await fetch(origin + path, {
+    method,
+    headers: {
+      ...(key === null ? {} : { authorization: `Bearer ${key}` }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: raw ? (body as string) : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  const isJson = response.headers.get('content-type')?.startsWith('application/json') && text !== '';
+  const json = isJson ? JSON.parse(text) : undefined;
+  rememberSecret(json);
+  return { status: response.status, headers: response.headers, text, json };
 }
 
 export interface Harness {
@@ -218,23 +244,7 @@ export async function startHarness(engine: Engine, options: HarnessOptions = {})
     clock,
     origin: '',
     logged,
-    async request(path, { method = 'GET', key = KEY, headers = {}, body } = {}) {
-      const raw = body === undefined || typeof body === 'string' || body instanceof Uint8Array;
-      const response = await fetch(harness.origin + path, {
-        method,
-        headers: {
-          ...(key === null ? {} : { authorization: `Bearer ${key}` }),
-          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-          ...headers,
-        },
-        ...(body === undefined ? {} : { body: raw ? (body as string) : JSON.stringify(body) }),
-      });
-      const text = await response.text();
-      const isJson = response.headers.get('content-type')?.startsWith('application/json') && text !== '';
-      const json = isJson ? JSON.parse(text) : undefined;
-      rememberSecret(json);
-      return { status: response.status, headers: response.headers, text, json };
-    },
+    request: (path, asked) => ask(harness.origin, path, asked),
     async create(fields = {}, requestOptions = {}) {
       const body = { amount: 49.9, ...fields };
       const answer = await harness.request('/v1/payments', { method: 'POST', body, ...requestOptions });

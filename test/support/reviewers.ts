@@ -1,8 +1,10 @@
 // Administrators who review in tests, by name: whom the domain is told, whether or not they could sign in.
+
 import { ADMINISTRATORS, type Principal } from '../../src/administrators/administrator.ts';
 import type { Journal } from '../../src/journal/journal.ts';
 import { recordNewRow } from '../../src/journal/record-row.ts';
 import type { Database } from '../../src/store/database.ts';
+import { OPERATOR } from './harness.ts';
 
 /** An administrator as one who acts, neither by a session nor by a token. */
 export function principalOf(
@@ -67,8 +69,7 @@ export async function addReviewers(journal: Journal): Promise<void> {
         letters: null,
       };
       transaction.insert(ADMINISTRATORS, row);
-      const act = { actor: 'operator', request_id: null };
-      recordNewRow(transaction, act, 'administrator.created', ADMINISTRATORS, row);
+      recordNewRow(transaction, OPERATOR, 'administrator.created', ADMINISTRATORS, row);
     }
   });
 }

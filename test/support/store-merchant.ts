@@ -2,9 +2,7 @@
 
 import { changeMerchantState } from '../../src/merchants/change.ts';
 import { type Registered, registerMerchant } from '../../src/merchants/register.ts';
-import type { Harness } from './harness.ts';
-
-const OPERATOR = { actor: 'operator', request_id: null };
+import { type Harness, OPERATOR } from './harness.ts';
 
 let shops = 0;
 

@@ -7,9 +7,8 @@ import { revokeToken } from '../../../src/administrators/token.ts';
 import { newSecret } from '../../../src/lib/secrets.ts';
 import { DAY_MS } from '../../../src/lib/time.ts';
 import { addPerson, addToken, entryCount, type Person, post, sentForReview } from '../../support/admin.ts';
-import { KEY, sharedHarness } from '../../support/harness.ts';
+import { KEY, OPERATOR, sharedHarness } from '../../support/harness.ts';
 
-const BY_HAND = { actor: 'operator', request_id: null };
 const REFUSED =
   '{"error":{"code":"unauthorized","message":"The administrator token is missing or invalid."}}';
 
@@ -114,7 +113,7 @@ describe('tokens at /admin', () => {
     assert.equal((await approve(lesser.token)).status, 403);
     assert.equal((await approve(person.token)).status, 409);
     await service.service.journal.commit((transaction) =>
-      changeRole(transaction, person.id, 'auditor', BY_HAND),
+      changeRole(transaction, person.id, 'auditor', OPERATOR),
     );
     assert.equal((await approve(person.token)).status, 403);
     assert.equal((await get(person.token)).status, 200);
@@ -126,7 +125,7 @@ describe('tokens at /admin', () => {
     const short = await addToken(service, person.id, 'auditor', 1);
     for (const key of [token, short.token, person.token]) assert.equal((await get(key)).status, 200);
 
-    await service.service.journal.commit((transaction) => revokeToken(transaction, row.id, BY_HAND));
+    await service.service.journal.commit((transaction) => revokeToken(transaction, row.id, OPERATOR));
     assert.equal((await get(token)).text, REFUSED);
     assert.equal((await get(person.token)).status, 200);
 
@@ -134,9 +133,9 @@ describe('tokens at /admin', () => {
     assert.equal((await get(short.token)).text, REFUSED);
     assert.equal((await get(person.token)).status, 200);
 
-    await service.service.journal.commit((transaction) => disable(transaction, person.id, BY_HAND));
+    await service.service.journal.commit((transaction) => disable(transaction, person.id, OPERATOR));
     assert.equal((await get(person.token)).text, REFUSED);
-    await service.service.journal.commit((transaction) => enable(transaction, person.id, BY_HAND));
+    await service.service.journal.commit((transaction) => enable(transaction, person.id, OPERATOR));
     assert.equal((await get(person.token)).status, 200);
     assert.equal((await get(token)).text, REFUSED);
   });

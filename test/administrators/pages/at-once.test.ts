@@ -13,7 +13,7 @@ import {
   signIn,
 } from '../../support/console.ts';
 import { FROM_OUR_PAGE } from '../../support/customer.ts';
-import { type Harness, sharedHarness } from '../../support/harness.ts';
+import { type Harness, OPERATOR, sharedHarness } from '../../support/harness.ts';
 import { addPasskey } from '../../support/passkey.ts';
 import { ENGINES } from '../../support/stores.ts';
 
@@ -98,7 +98,7 @@ const CASES: { what: string; make(harness: Harness): Promise<Sent> }[] = [
     async make(harness) {
       const wanted = { email: `at-once-${harness.engine}@example.org`, name: 'N', role: 'reviewer' } as const;
       const { link } = await harness.service.journal.commit((transaction) =>
-        createAdministrator(transaction, wanted, { actor: 'operator', request_id: null }),
+        createAdministrator(transaction, wanted, OPERATOR),
       );
       const client = newClient(harness);
       const page = await client.get(`/set-up?link=${link}`);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createAdministrator } from '../../../src/administrators/manage.ts';
 import { codeOf, MANY_SIGN_INS, newClient } from '../../support/console.ts';
-import { sharedHarness } from '../../support/harness.ts';
+import { OPERATOR, sharedHarness } from '../../support/harness.ts';
 
 const PASSWORD = 'four words nobody says';
 let made = 0;
@@ -14,11 +14,7 @@ describe('setting up', () => {
   async function newLink(): Promise<{ email: string; path: string }> {
     const email = `new-${++made}@example.org`;
     const { link } = await harness.service.journal.commit((transaction) =>
-      createAdministrator(
-        transaction,
-        { email, name: 'Nina <New>', role: 'reviewer' },
-        { actor: 'operator', request_id: null },
-      ),
+      createAdministrator(transaction, { email, name: 'Nina <New>', role: 'reviewer' }, OPERATOR),
     );
     return { email, path: `/set-up?link=${link}` };
   }

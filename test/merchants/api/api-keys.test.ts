@@ -13,6 +13,7 @@ import {
   type Harness,
   KEY,
   LIVE_KEY,
+  OPERATOR,
   OTHER_KEY,
   type RequestOptions,
   sharedHarness,
@@ -20,7 +21,6 @@ import {
 } from '../../support/harness.ts';
 
 const idOf = (key: string) => keyId(keyDigest(key));
-const OPERATOR = { actor: 'operator', request_id: null };
 /** A merchant whose keys only one test makes. */
 const CROWDED_KEY = newSecret('cfk_test_');
 const MERCHANTS = `  - id: mer_crowded

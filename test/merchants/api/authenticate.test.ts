@@ -4,9 +4,8 @@ import { describe, mock, test } from 'node:test';
 import { newSecret } from '../../../src/lib/secrets.ts';
 import { DAY_MS } from '../../../src/lib/time.ts';
 import { changeKeys, issueKey, revokeKey } from '../../../src/merchants/api-keys.ts';
-import { EXPIRED_KEY, KEY, OTHER_KEY, sharedHarness } from '../../support/harness.ts';
+import { EXPIRED_KEY, KEY, OPERATOR, OTHER_KEY, sharedHarness } from '../../support/harness.ts';
 
-const OPERATOR = { actor: 'operator', request_id: null };
 const ENDING_KEY = newSecret('cfk_test_');
 const LIVE_LOOKING_KEY = newSecret('cfk_live_');
 const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString();

@@ -2,7 +2,7 @@
 import { createInvite, revokeInvite } from '../../../src/merchants/invite.ts';
 import type { Mode } from '../../../src/merchants/merchant.ts';
 import { type CheckoutPage, FROM_OUR_PAGE, read } from '../../support/customer.ts';
-import type { Answer, Harness, RequestOptions } from '../../support/harness.ts';
+import { type Answer, type Harness, OPERATOR, type RequestOptions } from '../../support/harness.ts';
 
 export const CORNER_SHOP = {
   business_name: 'Corner Shop',
@@ -26,8 +26,6 @@ export function register(
 ): Promise<Answer> {
   return harness.request('/register', { method: 'POST', key: null, body, ...options });
 }
-
-const OPERATOR = { actor: 'operator', request_id: null };
 
 /** The code of a new invitation. */
 export async function invited(harness: Harness, mode: Mode = 'test', days = 7): Promise<string> {

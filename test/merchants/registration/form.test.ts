@@ -9,7 +9,7 @@ import { formSeed, keysOf } from '../../../src/merchants/registration/form-route
 import { newBrowserSecret } from '../../../src/web/pages/form.ts';
 import { startNodes } from '../../campaigns/nodes.ts';
 import { FROM_OUR_PAGE } from '../../support/customer.ts';
-import { type Harness, sharedHarness, startHarness } from '../../support/harness.ts';
+import { type Harness, OPERATOR, sharedHarness, startHarness } from '../../support/harness.ts';
 import { ENGINES } from '../../support/stores.ts';
 import {
   Applicant,
@@ -133,8 +133,7 @@ async function revoke({ service }: Harness, key: string): Promise<void> {
   const known = service.directory
     .keysOf((await merchantOf(service.database, id))!)
     .find((one) => one.id === id);
-  const act = { actor: 'operator', request_id: null };
-  await service.journal.commit((transaction) => revokeKey(transaction, known!, act), id);
+  await service.journal.commit((transaction) => revokeKey(transaction, known!, OPERATOR), id);
 }
 
 async function merchantOf(database: Harness['service']['database'], keyId: string) {

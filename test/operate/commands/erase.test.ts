@@ -9,7 +9,6 @@ import { formatTimestamp } from '../../../src/lib/time.ts';
 import { PAYMENTS } from '../../../src/payments/payment.ts';
 import { changePayment } from '../../../src/payments/queries.ts';
 import { recordPayment } from '../../../src/payments/transition.ts';
-import { decide, submit } from '../../campaigns/history.ts';
 import { verifyExport } from '../../campaigns/third-party.ts';
 import {
   COMMAND,
@@ -21,6 +20,7 @@ import {
 } from '../../support/command.ts';
 import { type Harness, startHarness } from '../../support/harness.ts';
 import { insertOutside } from '../../support/outside.ts';
+import { decide, submit } from '../../support/payments.ts';
 import { ENGINES } from '../../support/stores.ts';
 
 const EMAIL = 'Canary.Quillfeather@example.org';

@@ -1,15 +1,14 @@
 // A payment that somebody changed in the store itself: no later change may take its edited row into the history.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { erasePayment } from '../../../src/payments/erase.ts';
 import { expireDuePayments } from '../../../src/payments/expire.ts';
-import { requestLink, submitPayment } from '../../../src/payments/submit.ts';
+import { requestLink } from '../../../src/payments/submit.ts';
 import { acknowledgeAll } from '../../support/acknowledge.ts';
 import { sharedHarness } from '../../support/harness.ts';
 import { editOutside } from '../../support/outside.ts';
+import { erase, submit } from '../../support/payments.ts';
 import { ENGINES } from '../../support/stores.ts';
 
-const PAYER = { email: null, account: null, name: null };
 const CHANGED = { code: 'conflict', message: /changed outside the service/ };
 
 for (const engine of ENGINES)
@@ -45,12 +44,7 @@ for (const engine of ENGINES)
 
     test('is not submitted, though its page was open before.', async () => {
       const id = await edited();
-      const sent = { method: 'details', whole: {}, masked: {}, payer: PAYER };
-      const { journal } = service.service;
-      await assert.rejects(
-        journal.commit((one) => submitPayment(one, id, 'r', sent)),
-        CHANGED,
-      );
+      await assert.rejects(submit(service, id), CHANGED);
       await stays(id, 'pending');
     });
 
@@ -60,10 +54,10 @@ for (const engine of ENGINES)
       await expireDuePayments(service.service.journal);
       assert.equal((await service.request(`/v1/payments/${id}`)).json.data.status_reason, 'expired');
       await stays(id, 'pending');
-      await assert.rejects(erase(id), CHANGED);
+      await assert.rejects(erase(service, id), CHANGED);
       await stays(id, 'pending');
       await acknowledgeAll(service, 'For the test.');
-      await erase(id);
+      await erase(service, id);
       await service.verify();
     });
 
@@ -78,7 +72,4 @@ for (const engine of ENGINES)
         CHANGED,
       );
     });
-
-    const erase = (id: string) =>
-      service.service.journal.commit((one) => erasePayment(one, id, { actor: 'operator', request_id: null }));
   });

@@ -1,10 +1,10 @@
 // GET /v1/payments?updated_after=: what changed, each payment once at its newest change, oldest change first, and nothing missed.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { erasePayment } from '../../../src/payments/erase.ts';
 import { listFullStretches } from '../../../src/payments/history.ts';
 import { addPerson, claimAs, post, sentForReview } from '../../support/admin.ts';
 import { createIn, KEY, OTHER_KEY, sharedHarness } from '../../support/harness.ts';
+import { erase } from '../../support/payments.ts';
 import { ENGINES } from '../../support/stores.ts';
 import { besideTwoNodes } from '../../support/two-nodes.ts';
 
@@ -97,10 +97,7 @@ for (const engine of ENGINES) {
         rejected.data.map((one) => [one.id, one.status]),
         [[id, 'rejected']],
       );
-      await service.service.journal.commit(
-        (transaction) => erasePayment(transaction, id, { actor: 'operator', request_id: null }),
-        id,
-      );
+      await erase(service, id);
       const erased = await list(rejected.next_updated_cursor);
       assert.deepEqual(
         erased.data.map((one) => one.id),

@@ -1,11 +1,11 @@
 // Reading payments under /admin: the queue in its order, all others newest first, and one with everything about it.
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { erasePayment } from '../../../src/payments/erase.ts';
 import { creditorReference } from '../../../src/payments/methods/transfer/creditor-reference.ts';
 import { findPayment } from '../../../src/payments/queries.ts';
 import { addPerson, claimAs, type Person, post, sentForReview } from '../../support/admin.ts';
 import { OTHER_KEY, sharedHarness } from '../../support/harness.ts';
+import { erase } from '../../support/payments.ts';
 import { ENGINES } from '../../support/stores.ts';
 
 for (const engine of ENGINES) {
@@ -168,10 +168,7 @@ for (const engine of ENGINES) {
       const id = waiting[1]!;
       const body = { reason: 'other', note: 'Ada rang.', message: 'Sorry, Ada.' };
       assert.equal((await post(service, reviewer, `/admin/payments/${id}/reject`, body)).status, 200);
-      await service.service.journal.commit(
-        (transaction) => erasePayment(transaction, id, { actor: 'operator', request_id: null }),
-        id,
-      );
+      await erase(service, id);
       const answer = await get(`/admin/payments/${id}`);
       assert.equal(answer.status, 200);
       assert.equal(answer.json.data.submission, null);

@@ -1,30 +1,21 @@
 // Going back after a form of the console that was refused: the browser finds the page with what was typed, and does nothing twice.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import type { Browser } from 'playwright-core';
-import { loaded, startChromium } from '../../support/chromium.ts';
+import { before, test } from 'node:test';
+import { consolePage, loaded, startChromium } from '../../support/chromium.ts';
 import type { Client } from '../../support/console.ts';
-import type { Harness } from '../../support/harness.ts';
-import { people, startReview } from './review-stage.ts';
+import { shared } from '../../support/shared.ts';
+import { people, sharedReview } from './review-stage.ts';
 
-let harness: Harness;
-let browser: Browser;
+const harness = sharedReview('', false);
+const browser = shared(startChromium);
 let ana: Client;
 before(async () => {
-  harness = await startReview();
   ({ ana } = await people(harness));
-  browser = await startChromium();
-});
-after(async () => {
-  await browser?.close();
-  await harness.close();
 });
 
 test('a refused form, its correction, and back twice: no page is missing, nothing typed is lost, nothing is done twice.', async () => {
   const { id } = await harness.create({ amount: 20 });
-  const context = await browser.newContext({ javaScriptEnabled: false });
-  await context.addCookies([...ana.cookies].map(([name, value]) => ({ name, value, url: harness.origin })));
-  const page = await context.newPage();
+  const page = await consolePage(browser, harness, ana, { javaScriptEnabled: false });
   const record = () => loaded(page, () => page.getByRole('button', { name: 'Record the money' }).click());
   await page.goto(`${harness.origin}/console/payments/${id}/record`);
   await page.getByLabel('Amount that arrived').fill('twenty');
@@ -48,5 +39,5 @@ test('a refused form, its correction, and back twice: no page is missing, nothin
   await page.goForward();
   await page.goForward();
   assert.equal((await harness.request(`/v1/payments/${id}`)).json.data.amount_received, '20.00');
-  await context.close();
+  await page.context().close();
 });

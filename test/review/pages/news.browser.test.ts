@@ -1,29 +1,21 @@
 // The queue says that something new waits: by its script without a reload, and by a link without scripts.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { loaded, startChromium } from '../../support/chromium.ts';
+import { before, test } from 'node:test';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { consolePage, loaded, startChromium } from '../../support/chromium.ts';
 import { type Client, newClient } from '../../support/console.ts';
-import type { Harness } from '../../support/harness.ts';
-import { people, startReview, waiting } from './review-stage.ts';
+import { shared } from '../../support/shared.ts';
+import { people, sharedReview, waiting } from './review-stage.ts';
 
-let harness: Harness;
-let browser: Browser;
+const harness = sharedReview('', false);
+const browser = shared(startChromium);
 let ana: Client;
 before(async () => {
-  harness = await startReview();
   ({ ana } = await people(harness));
-  browser = await startChromium();
-});
-after(async () => {
-  await browser?.close();
-  await harness.close();
 });
 
 async function queueOf(path: string, options: BrowserContextOptions = {}): Promise<Page> {
-  const context = await browser.newContext(options);
-  await context.addCookies([...ana.cookies].map(([name, value]) => ({ name, value, url: harness.origin })));
-  const page = await context.newPage();
+  const page = await consolePage(browser, harness, ana, options);
   await page.clock.install();
   await page.goto(`${harness.origin}/console${path}`);
   return page;

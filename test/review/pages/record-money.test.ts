@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { findPayment } from '../../../src/payments/queries.ts';
 import { cancelByCustomer } from '../../../src/payments/submit.ts';
-import { erase } from '../../campaigns/history.ts';
 import { open } from '../../support/customer.ts';
 import { strictly } from '../../support/markup.ts';
+import { erase } from '../../support/payments.ts';
 import { createAt } from '../../support/shop.ts';
 import { approveAs, people, recordAs, rejectAs, sharedReview, statusOf, waiting } from './review-stage.ts';
 

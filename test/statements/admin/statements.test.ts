@@ -159,7 +159,7 @@ describe('statements under /admin', () => {
     assert.match((await send(csv('5.00'), other)).text, /is in no bank_transfer method/);
     assert.match((await send(csv('5.00'), '')).text, /does not name its account/);
     assert.equal((await send(csv('5.00'), query('&csv=dates%3Dnever'))).status, 422);
-    for (const name of Object.getOwnPropertyNames(Object.prototype))
+    for (const name of ['__proto__', 'constructor', 'toString'])
       for (const choice of [`${name}=b`, `text=${name}`, `dates=${name}`]) {
         const { status } = await send(csv('6.00'), query(`&csv=${encodeURIComponent(choice)}`));
         assert.ok(status === 422 || status === 201, `${choice}: ${status}`);

@@ -1,73 +1,51 @@
 // Two nodes act on the same bank lines and payments at once: a line is used once, a payment is matched by one of them, a file comes in once.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { readStatements } from '#bank-statements';
 import type { Journal } from '../../../src/journal/journal.ts';
-import { creditorReference } from '../../../src/payments/methods/transfer/creditor-reference.ts';
 import type { Payment } from '../../../src/payments/payment.ts';
-import { findPayment } from '../../../src/payments/queries.ts';
 import { approve } from '../../../src/review/decide.ts';
 import { factsOf } from '../../../src/review/facts.ts';
 import { arrivalsOf } from '../../../src/review/review.ts';
-import { checkFile, importFile } from '../../../src/statements/import-file.ts';
-import { findLine, linesOfPayments, listLines } from '../../../src/statements/line-queries.ts';
+import { linesOfPayments } from '../../../src/statements/line-queries.ts';
 import { onStatement } from '../../../src/statements/matching/bank-fact.ts';
 import { approveCertain } from '../../../src/statements/matching/certain-acts.ts';
 import { acceptLine, reopenLine } from '../../../src/statements/matching/line-acts.ts';
 import { acceptParts } from '../../../src/statements/matching/line-parts.ts';
-import { certainPairs, openLines } from '../../../src/statements/matching/open-lines.ts';
+import { certainPairs } from '../../../src/statements/matching/open-lines.ts';
 import type { Database } from '../../../src/store/database.ts';
-import { submit } from '../../campaigns/history.ts';
-import { ACCOUNT, camt, type Entry, MATCHING, today } from '../../support/camt.ts';
-import { type Harness, startHarness } from '../../support/harness.ts';
+import { Bank } from '../../support/bank.ts';
+import { camt, type Entry, today } from '../../support/camt.ts';
+import { sharedHarness } from '../../support/harness.ts';
 import { unhurried } from '../../support/journal.ts';
+import { referenceOf, submit } from '../../support/payments.ts';
 import { ANA, BEN, haveReviewers } from '../../support/reviewers.ts';
 import { ENGINES, openPatiently } from '../../support/stores.ts';
 
-const METHODS = [{ accounts: [{ currency: 'EUR', holder: 'Shop', iban: ACCOUNT, rows: [] }] }];
-const ACT = { actor: 'operator', request_id: null };
-const OPTIONS = { despiteFaults: false, dryRun: false };
 /** How often two nodes meet. */
 const MEETINGS = 8;
 
 for (const engine of ENGINES)
   describe(`two nodes on ${engine}`, () => {
-    let service: Harness;
     let second: Database;
     let journals: [Journal, Journal];
+    after(async () => {
+      await journals[1].close();
+      await second.close();
+    });
+    const service = sharedHarness(engine, { isVerified: true });
+    const bank = new Bank(service);
     before(async () => {
-      service = await startHarness(engine);
       await haveReviewers(service.service);
       second = await openPatiently(service.store);
       journals = [service.service.journal, unhurried(second, service.clock)];
     });
-    after(async () => {
-      service.service.database.refresh();
-      await service.verify();
-      await journals[1].close();
-      await second.close();
-      await service.close();
-    });
 
-    let count = 0;
-    const read = async <T>(look: (database: Database) => Promise<T>) => {
-      service.service.database.refresh();
-      return look(service.service.database);
-    };
-    const paymentNow = async ({ id }: { id: string }) => (await read((one) => findPayment(one, id)))!;
-    const pay = async () => paymentNow(await service.create({ amount: 49.9, currency: 'EUR' }));
-    const checked = (entries: Entry[]) =>
-      checkFile(readStatements(camt(entries, { number: String(++count) }), 'a.xml'), METHODS);
-    async function bring(payment: Payment, more: Partial<Entry> = {}): Promise<string> {
-      const bank = `R${++count}`;
-      const text = creditorReference(payment);
-      const file = checked([{ amount: '49.90', bank, day: today(service), text, ...more }]);
-      await importFile(journals[0], file, ACT, OPTIONS);
-      const lines = await read((one) => listLines(one, {}, undefined, 1000));
-      return lines.find(({ entry_reference }) => entry_reference === bank)!.id;
-    }
+    const pay = () => bank.pay();
+    const paymentNow = ({ id }: { id: string }) => bank.payment(id);
+    const bring = async ({ id }: Payment, more: Partial<Entry> = {}) =>
+      bank.bring({ day: today(service), text: await referenceOf(service, id), ...more });
     const pairOf = (line_id: string, { id, version }: Payment) => ({ line_id, payment_id: id, version });
-    const linesOn = ({ id }: Payment) => read((one) => linesOfPayments(one, [id]));
+    const linesOn = ({ id }: Payment) => linesOfPayments(bank.database, [id]);
     const isWon = ({ status }: PromiseSettledResult<unknown>) => status === 'fulfilled';
     /** Each loses to the other by a refusal, not by a fault. */
     function refusal(result: PromiseSettledResult<unknown>): void {
@@ -86,7 +64,7 @@ for (const engine of ENGINES)
         results.forEach(refusal);
         assert.equal(results.filter(isWon).length, 1);
         const winner = payments[results.findIndex(isWon)]!;
-        assert.equal((await read((one) => findLine(one, line)))!.payment_id, winner.id);
+        assert.equal((await bank.line(line)).payment_id, winner.id);
         const after = await Promise.all(payments.map(paymentNow));
         assert.deepEqual(
           after
@@ -109,7 +87,7 @@ for (const engine of ENGINES)
         const results = await Promise.allSettled([split(0), n % 4 < 2 ? split(1) : match()]);
         results.forEach(refusal);
         assert.equal(results.filter(isWon).length, 1);
-        const { state } = (await read((one) => findLine(one, line)))!;
+        const { state } = await bank.line(line);
         const lines = (await Promise.all(payments.map(linesOn))).map(({ length }) => length).sort();
         assert.deepEqual(lines, state === 'split' ? [1, 1] : [0, 1]);
       }
@@ -138,9 +116,7 @@ for (const engine of ENGINES)
         for (const { id } of created) await submit(service, id);
         const payments = await Promise.all(created.map(paymentNow));
         const lines = [await bring(payments[0]!), await bring(payments[1]!)];
-        const certain = certainPairs(
-          await read((one) => openLines(one, { ...MATCHING, now: service.clock.now() })),
-        );
+        const certain = certainPairs(await bank.open());
         const pairs = payments.map((payment, i) => pairOf(lines[i]!, payment));
         // A line without a reference, which the other reviewer takes for the first payment.
         const bare = await bring(payments[0]!, { text: 'Thank you' });
@@ -161,10 +137,8 @@ for (const engine of ENGINES)
     test('the same file on two nodes at once brings its lines once', async () => {
       for (let n = 0; n < MEETINGS; n++) {
         const entries = Array.from({ length: 20 }, (_, i) => ({ amount: '1.00', bank: `S${n}L${i}` }));
-        const file = checked(entries);
-        const imported = await Promise.all(
-          journals.map((journal) => importFile(journal, file, ACT, OPTIONS)),
-        );
+        const file = camt(entries, { number: `S${n}` });
+        const imported = await Promise.all(journals.map((journal) => bank.take(file, { journal })));
         assert.deepEqual(
           imported.map((one) => one![0]!.added).sort((a, b) => a - b),
           [0, 20],
@@ -178,9 +152,8 @@ for (const engine of ENGINES)
       const [journal] = journals;
       const money = async (payment: Payment) => {
         const now = await paymentNow(payment);
-        const facts = await read((one) =>
-          factsOf(one, now, { now: service.clock.now(), timeZone: 'UTC' }, onStatement),
-        );
+        const context = { now: service.clock.now(), timeZone: 'UTC' };
+        const facts = await factsOf(bank.database, now, context, onStatement);
         return facts.filter(({ kind }) => kind === 'money_received' || kind === 'on_statement').length;
       };
       await journal.commit((one) => acceptLine(one, ANA, pairOf(line, first)));
@@ -204,9 +177,7 @@ for (const engine of ENGINES)
     test('four eyes hold: the certain one above the limit waits, and who approved it does not confirm it', async () => {
       const payment = await pay();
       const line = await bring(payment);
-      const certain = certainPairs(
-        await read((one) => openLines(one, { ...MATCHING, now: service.clock.now() })),
-      );
+      const certain = certainPairs(await bank.open());
       const limit = { EUR: 1000 };
       const press = (who: typeof ANA) =>
         journals[0].commit((one) => approveCertain(one, who, [pairOf(line, payment)], certain, limit));

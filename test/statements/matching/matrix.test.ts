@@ -1,4 +1,4 @@
-// The matrix of bank lines and payments, whole: every cell that can be is made in a store, and is told what its row says.
+// The matrix of bank lines and payments: every cell of a line alone, made in a store. What stands beside it: matrix-pages.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
@@ -49,7 +49,6 @@ interface Made {
   cell: MatrixCell;
   payment: Payment;
   line: BankLine;
-  others: BankLine[];
 }
 
 /** Base payments, of which each test case takes its own: ids, salts and amounts that no other has. */
@@ -64,7 +63,7 @@ after(() => service.close());
 let made = 0;
 /** Makes a payment and a line that are a cell; undefined if there can be no such thing. */
 function make(cell: MatrixCell, day: string): Made | undefined {
-  const { came, hand, by, payer, amount, beside } = cell;
+  const { came, hand, by, payer, amount } = cell;
   const base = bases[made]!;
   const asked = ASKED + 1000 * made;
   const byHand = hand === 'none' ? 0 : came === 'part' ? asked / 2 : asked;
@@ -135,7 +134,7 @@ function make(cell: MatrixCell, day: string): Made | undefined {
     day,
     amount_minor,
     currency: amount === 'currency' ? 'CHF' : 'EUR',
-    direction: cell.money === 'out' ? 'debit' : 'credit',
+    direction: 'credit',
     booked: 1,
     reversal: 0,
     references: hand === 'same' ? { booking: 'BK7' } : {},
@@ -150,26 +149,9 @@ function make(cell: MatrixCell, day: string): Made | undefined {
     counterparty: payer === 'unknown' ? {} : { name: payer === 'same' ? 'DOE, JO' : 'Bo Ng' },
     ...(amount === 'charges' && { chargesMinor: 100 }),
   };
-  const beside_ = (more: Partial<BankLine>): BankLine[] => [
-    { ...line, text: reference, id: `lin_${made}b`, ...more },
-  ];
   made += 1;
-  const others =
-    beside === 'back'
-      ? beside_({ direction: 'debit', amount_minor: 1 })
-      : beside === 'rival'
-        ? beside_({ amount_minor: asked })
-        : beside === 'parts'
-          ? beside_({ amount_minor: asked - amount_minor - receivedOf(payment) })
-          : [];
-  return others.some((one) => one.amount_minor <= 0) ? undefined : { cell, payment, line, others };
+  return { cell, payment, line };
 }
-
-const receivedOf = ({ review }: Payment) =>
-  (JSON.parse(review ?? '[]') as { amount_minor?: number }[]).reduce(
-    (sum, { amount_minor = 0 }) => sum + amount_minor,
-    0,
-  );
 
 /** Whether a cell can be: without a name of the payment, only the exact amount finds it. */
 function canBe(
@@ -208,7 +190,7 @@ async function told(some: readonly Made[]): Promise<(Proposal | undefined)[]> {
     some.map(({ payment }) => payment),
   );
   database.refresh();
-  const lines = some.flatMap(({ line, others }) => [line, ...others]);
+  const lines = some.map(({ line }) => line);
   const all = await propose(database, lines, { ...MATCHING, now: IMPORTED, timeZone: ZONE });
   const byLine = new Map(all.map(({ line, proposals }) => [line.id, proposals]));
   return some.map(({ line, payment }) => byLine.get(line.id)!.find((one) => one.payment.id === payment.id));
@@ -233,7 +215,7 @@ function hold({ cell, line }: Made, proposal: Proposal | undefined): void {
   if (/before the payment was created/.test(all)) assert.equal(line.day, '2026-10-20', name);
   if (proposal.level !== 'certain') return;
   assert.ok(cell.by === 'whole' && cell.amount === 'exact' && cell.payer !== 'other', name);
-  assert.ok(cell.day !== 'before' && !isLate && cell.money === 'in' && cell.beside === 'alone', name);
+  assert.ok(cell.day !== 'before' && !isLate, name);
   const isOpen = ['pending', 'announced', 'expired'].includes(cell.came) && cell.hand === 'none';
   assert.ok(isOpen || (cell.hand === 'same' && ['received', 'approved'].includes(cell.came)), name);
 }
@@ -267,49 +249,6 @@ test('every cell of a line and a payment alone is told what its row of the matri
   );
 });
 
-test('every state crossed with other lines: what went back, parts, and a second line with the reference', async () => {
-  const some: Made[] = [];
-  for (const [came, hand] of STATES)
-    for (const beside of ['back', 'rival', 'parts'] as const)
-      for (const amount of ['exact', 'less'] as const)
-        for (const by of ['whole', 'named'] as const) {
-          if (hand === 'like' && amount === 'less') continue;
-          // Nothing is due any more, so no amount is exact.
-          if (came === 'received' && by === 'named') continue;
-          if (beside === 'parts' && (amount === 'exact' || came === 'received' || came === 'approved'))
-            continue;
-          const one = make(
-            { money: 'in', came, hand, day: 'in_time', by, payer: 'unknown', amount, beside },
-            '2026-10-22',
-          );
-          if (one) some.push(one);
-        }
-  for (const [i, proposal] of (await told(some)).entries()) {
-    hold(some[i]!, proposal);
-    assert.notEqual(proposal!.level, 'certain');
-  }
-});
-
-test('a debit with the reference of a payment is money that went back, whatever the payment’s state', async () => {
-  const some = STATES.flatMap(
-    ([came, hand]) =>
-      make(
-        {
-          ...ALONE,
-          money: 'out',
-          came,
-          hand,
-          day: 'in_time',
-          by: 'whole',
-          payer: 'unknown',
-          amount: 'exact',
-        },
-        '2026-10-22',
-      ) ?? [],
-  );
-  for (const [i, proposal] of (await told(some)).entries()) hold(some[i]!, proposal);
-});
-
 /** Holds what the table says of a cell against what a bookkeeper expects. */
 function holdToRules(cell: MatrixCell): void {
   const { level, button, page, act } = rowOf(cell);
@@ -341,25 +280,4 @@ test('each cell is what a bookkeeper expects; each row is reached by some, and d
   );
   const page = readFileSync(new URL('../../../docs/matching.md', import.meta.url), 'utf8');
   assert.equal(page, matchingPage(), 'run: npm run docs');
-});
-
-test('the same cell is told the same at once and days later', async () => {
-  const one = make(
-    {
-      ...ALONE,
-      came: 'announced',
-      hand: 'none',
-      day: 'in_time',
-      by: 'whole',
-      payer: 'unknown',
-      amount: 'exact',
-    },
-    '2026-10-22',
-  )!;
-  const { database, journal } = service.service;
-  await storePayments(journal, [one.payment]);
-  for (const now of [CREATED + DAY_MS, IMPORTED, IMPORTED + 90 * DAY_MS]) {
-    const [first] = await propose(database, [one.line], { ...MATCHING, now, timeZone: ZONE });
-    assert.deepEqual([first!.proposals[0]!.level, first!.proposals[0]!.case], ['certain', 'exact']);
-  }
 });

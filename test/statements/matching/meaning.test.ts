@@ -3,37 +3,20 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { parseTypedAmount } from '../../../src/lib/money.ts';
-import { creditorReference } from '../../../src/payments/methods/transfer/creditor-reference.ts';
-import { findPayment } from '../../../src/payments/queries.ts';
-import { submitPayment } from '../../../src/payments/submit.ts';
-import { approve } from '../../../src/review/decide.ts';
 import { meaningOf, referenceMeant } from '../../../src/review/meaning.ts';
 import { searchPayments } from '../../../src/review/search-queries.ts';
-import { erase, submit } from '../../campaigns/history.ts';
 import { sharedHarness } from '../../support/harness.ts';
-import { ANA, addReviewers } from '../../support/reviewers.ts';
+import { announce, decide, erase, referenceOf, submit } from '../../support/payments.ts';
 
 describe('what a text means', () => {
   const harness = sharedHarness('sqlite');
   const ids: Record<'paid' | 'other', string> = { paid: '', other: '' };
   before(async () => {
-    await addReviewers(harness.service.journal);
     ids.other = (await harness.create({ amount: 1200.5, merchant_reference: 'INV-1' })).id;
     ids.paid = (await harness.create({ amount: 1200, currency: 'EUR', merchant_reference: 'INV-2' })).id;
-    const { journal } = harness.service;
-    await journal.commit(
-      (transaction) =>
-        submitPayment(transaction, ids.paid, 'req_s', {
-          method: 'bank_transfer',
-          whole: { method: 'bank_transfer', type: 'bank_transfer' },
-          masked: {},
-          payer: { name: 'Jörg Müller-Abt', email: null, account: 'de89370400440532013000' },
-        }),
-      ids.paid,
-    );
+    await announce(harness, ids.paid, 'de89370400440532013000', 'Jörg Müller-Abt');
     await submit(harness, ids.other, { payer_name: 'Zoë' });
-    const approval = { note: null, bank_reference: 'nts-2026 1187', version: null };
-    await journal.commit((transaction) => approve(transaction, ANA, ids.paid, approval, {}), ids.paid);
+    await decide(harness, ids.paid, 'approve', 'nts-2026 1187');
   });
 
   const found = async (text: string, meant = meaningOf) => {
@@ -68,8 +51,7 @@ describe('what a text means', () => {
     test(`“${text}” means the payment`, async () => assert.deepEqual(await found(text), [ids.paid]));
 
   test('a transfer reference is found though words touch it, and with O, I and l for 0 and 1', async () => {
-    const { database } = harness.service;
-    const reference = creditorReference((await findPayment(database, ids.paid))!);
+    const reference = await referenceOf(harness, ids.paid);
     const [slips, wide] = [reference.replaceAll('0', 'o').replaceAll('1', 'l'), 0xff10 - 0x30];
     for (const text of [
       slips,
@@ -83,12 +65,8 @@ describe('what a text means', () => {
 
   test('An erased payment is found by neither name, account nor bank reference.', async () => {
     const { id } = await harness.create({ amount: 7 });
-    const { journal } = harness.service;
-    const payer = { name: 'Ola Berg', email: null, account: 'NO9386011117947' };
-    const sent = { method: 'details', whole: {}, masked: {}, payer };
-    await journal.commit((transaction) => submitPayment(transaction, id, 'req_s', sent), id);
-    const approval = { note: null, bank_reference: 'BG-77', version: null };
-    await journal.commit((transaction) => approve(transaction, ANA, id, approval, {}), id);
+    await announce(harness, id, 'NO9386011117947', 'Ola Berg');
+    await decide(harness, id, 'approve', 'BG-77');
     const texts = ['Ola Berg', 'NO93 8601 1117 947', 'BG-77'];
     for (const text of texts) assert.deepEqual(await found(text), [id], text);
     await erase(harness, id);

@@ -3,15 +3,11 @@ import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { readStatements } from '#bank-statements';
 import type { Principal } from '../../../src/administrators/administrator.ts';
-import type { Transaction } from '../../../src/journal/transaction.ts';
-import { creditorReference } from '../../../src/payments/methods/transfer/creditor-reference.ts';
 import type { Payment } from '../../../src/payments/payment.ts';
-import { findPayment } from '../../../src/payments/queries.ts';
-import { recordMoney } from '../../../src/review/record-money.ts';
 import { receivedSoFar } from '../../../src/review/review.ts';
 import { bookedBetween } from '../../../src/statements/balance-queries.ts';
-import { checkFile, importFile } from '../../../src/statements/import-file.ts';
-import { findLine, listLines, partsOfLine } from '../../../src/statements/line-queries.ts';
+import { checkFile } from '../../../src/statements/import-file.ts';
+import { partsOfLine } from '../../../src/statements/line-queries.ts';
 import { approveCertain } from '../../../src/statements/matching/certain-acts.ts';
 import {
   acceptLine,
@@ -20,57 +16,50 @@ import {
   reopenLine,
 } from '../../../src/statements/matching/line-acts.ts';
 import { acceptParts, reopenParts } from '../../../src/statements/matching/line-parts.ts';
-import { openLines } from '../../../src/statements/matching/open-lines.ts';
 import { ownAccount, readingOptions } from '../../../src/statements/remembered.ts';
 import { undoImport } from '../../../src/statements/undo.ts';
-import { submit } from '../../campaigns/history.ts';
 import { entryCount } from '../../support/admin.ts';
-import { ACCOUNT, camt, type Entry, MATCHING, TRANSFERS } from '../../support/camt.ts';
+import { Bank, checked, METHODS, methodsOf } from '../../support/bank.ts';
+import { ACCOUNT, camt, type Entry, TRANSFERS, today } from '../../support/camt.ts';
 import { open } from '../../support/customer.ts';
-import { sharedHarness } from '../../support/harness.ts';
+import { OPERATOR, sharedHarness } from '../../support/harness.ts';
+import { record, referenceOf, submit } from '../../support/payments.ts';
 import { ANA, BEN, haveReviewers } from '../../support/reviewers.ts';
 
-const ACT = { actor: 'operator', request_id: null };
-const METHODS = [{ accounts: [{ currency: 'EUR', holder: 'Shop', iban: ACCOUNT, rows: [] }] }];
-const OPTIONS = { despiteFaults: false, dryRun: false };
+/** An MT940 file of one line, for an account as its bank writes it. */
+const written = (account: string) =>
+  readStatements(
+    Buffer.from(
+      `:20:S\n:25:${account}\n:28C:1\n:60F:C261120EUR0,\n:61:2611201120C9,00NTRFNONREF//Q1\n:86:166?20Danke\n:62F:C261120EUR9,\n`,
+    ),
+    'd.sta',
+  );
+
+const STRANGER = 'DE02120300000000202051';
 
 describe('lines that a reviewer names payments for', () => {
   const service = sharedHarness('sqlite', { configuration: TRANSFERS });
+  const bank = new Bank(service);
   before(() => haveReviewers(service.service));
-  /** The day by the clock of the service, which these tests set forward. */
-  const today = () => new Date(service.clock.now()).toISOString().slice(0, 10);
-  const database = () => {
-    service.service.database.refresh();
-    return service.service.database;
-  };
-  const commit = <T>(work: (transaction: Transaction) => Promise<T>) => service.service.journal.commit(work);
-  const payment = async (id: string) => (await findPayment(database(), id))!;
-  const pay = async (amount: number): Promise<Payment> => {
-    const merchant_reference = `SHOP-${Math.round(amount * 100)}`;
-    return payment((await service.create({ amount, currency: 'EUR', merchant_reference })).id);
+  const commit: Bank['commit'] = (work, row) => bank.commit(work, row);
+  const payment = (id: string) => bank.payment(id);
+  const pay = (amount: number): Promise<Payment> =>
+    bank.pay(amount, { merchant_reference: `SHOP-${Math.round(amount * 100)}` });
+  /** These tests set the clock of the service forward. */
+  const bring = (entry: Partial<Entry>) => bank.bring({ day: today(service), ...entry });
+  const textFor = ({ id }: Payment) => referenceOf(service, id);
+  const said = async (line: string) => {
+    const { level, case: kind } = await bank.proposal(line);
+    return [level, kind];
   };
   const partOf = ({ id, version }: Payment, amount_minor?: number) => ({
     payment_id: id,
     version,
     amount_minor,
   });
-  let count = 0;
-  async function bring(entry: Partial<Entry>): Promise<string> {
-    const bank = `N${++count}`;
-    const file = camt([{ amount: '1.00', day: today(), ...entry, bank }], { number: String(count) });
-    await importFile(
-      service.service.journal,
-      checkFile(readStatements(file, 'a.xml'), METHODS),
-      ACT,
-      OPTIONS,
-    );
-    const lines = await listLines(database(), {}, undefined, 100);
-    return lines.find(({ entry_reference }) => entry_reference === bank)!.id;
-  }
-
   test('a card payout is the money of many payments, and its fee is booked as money out', async () => {
     const paid = [await pay(20), await pay(30), await pay(45)];
-    const line = await bring({ amount: '93.15', text: `PAYOUT ${creditorReference(paid[0]!)}` });
+    const line = await bring({ amount: '93.15', text: `PAYOUT ${await textFor(paid[0]!)}` });
     const parts = paid.map((one) => partOf(one));
     await assert.rejects(
       commit((one) => acceptParts(one, ANA, line, parts)),
@@ -79,20 +68,17 @@ describe('lines that a reviewer names payments for', () => {
     await commit((one) => acceptParts(one, ANA, line, parts, 'Fee of the card company'));
     const received = await Promise.all(paid.map(async ({ id }) => receivedSoFar(await payment(id))));
     assert.deepEqual(received, [2000, 3000, 4500]);
-    const stored = (await findLine(database(), line))!;
+    const stored = await bank.line(line);
     assert.equal(stored.state, 'split');
-    const fee = (await partsOfLine(database(), stored)).find(({ direction }) => direction === 'debit')!;
+    const fee = (await partsOfLine(bank.database, stored)).find(({ direction }) => direction === 'debit')!;
     assert.deepEqual([fee.amount_minor, fee.state, fee.note], [185, 'ignored', 'Fee of the card company']);
     // The parts and the fee make what the bank booked, and the fee takes no payment's money back.
     const money = { account: stored.account, currency: 'EUR' };
     const day = stored.day;
-    const before = await bookedBetween(database(), money, '2000-01-01', day);
+    const before = await bookedBetween(bank.database, money, '2000-01-01', day);
     await commit((one) => reopenParts(one, ANA, line));
-    assert.equal(await bookedBetween(database(), money, '2000-01-01', day), before);
-    assert.deepEqual(
-      [(await findLine(database(), line))!.state, receivedSoFar(await payment(paid[0]!.id))],
-      ['open', 0],
-    );
+    assert.equal(await bookedBetween(bank.database, money, '2000-01-01', day), before);
+    assert.deepEqual([(await bank.line(line)).state, receivedSoFar(await payment(paid[0]!.id))], ['open', 0]);
   });
 
   test('an act on a line that is pressed twice answers as done and changes nothing; what another did is refused', async () => {
@@ -137,7 +123,7 @@ describe('lines that a reviewer names payments for', () => {
     const paid = await pay(44);
     const line = await bring({ amount: '50.00', text: 'Danke' });
     await commit((one) => acceptParts(one, ANA, line, [partOf(paid, 4400)]));
-    const parts = await partsOfLine(database(), (await findLine(database(), line))!);
+    const parts = await partsOfLine(bank.database, await bank.line(line));
     assert.deepEqual(
       parts.map(({ amount_minor, state }) => [amount_minor, state]),
       [
@@ -189,17 +175,9 @@ describe('lines that a reviewer names payments for', () => {
   });
 
   test('a match that is taken back leaves what the customer sent, and what is known besides', async () => {
-    const sent = await pay(64);
+    const [sent, byHand] = [await pay(64), await pay(65)];
     await submit(service, sent.id);
-    const byHand = await pay(65);
-    const money = {
-      amount_minor: 100,
-      received_on: today(),
-      bank_reference: null,
-      note: null,
-      version: null,
-    };
-    await commit((one) => recordMoney(one, ANA, byHand.id, money));
+    await record(service, byHand.id, 100, null);
     for (const { id } of [sent, byHand]) {
       const line = await bring({ amount: '64.00', text: 'Danke' });
       const { version } = await payment(id);
@@ -211,208 +189,132 @@ describe('lines that a reviewer names payments for', () => {
 
   test('what went back counts until it is known to have arrived: then money that comes again is judged by the sum', async () => {
     const paid = await pay(100.5);
-    const text = creditorReference(paid);
+    const text = await textFor(paid);
     const first = await bring({ amount: '60.00', text });
     const back = await bring({ amount: '60.00', text: `Refund ${text}`, direction: 'DBIT' });
     const again = await bring({ amount: '100.50', text });
-    const said = async () => {
-      const [one] = (await openLines(database(), { ...MATCHING, now: service.clock.now() })).find(
-        ({ line }) => line.id === again,
-      )!.proposals;
-      return [one!.level, one!.case, one!.sentence];
+    const match = async (line_id: string) => {
+      const pair = { line_id, payment_id: paid.id, version: (await payment(paid.id)).version };
+      await commit((one) => acceptLine(one, ANA, pair));
     };
-    const match = async (line: string) =>
-      commit(async (one) =>
-        acceptLine(one, ANA, {
-          line_id: line,
-          payment_id: paid.id,
-          version: (await payment(paid.id)).version,
-        }),
-      );
     await match(back);
-    assert.equal((await said())[1], 'taken_back');
+    assert.equal((await said(again))[1], 'taken_back');
     await match(first);
-    assert.deepEqual(await said(), ['likely', 'again', 'EUR 60.00 arrived before and went back.']);
+    assert.deepEqual(await said(again), ['likely', 'again']);
     await commit((one) => reopenLine(one, ANA, first));
-    assert.equal((await said())[1], 'taken_back');
+    assert.equal((await said(again))[1], 'taken_back');
   });
 
   test('an ignored reversal counts for lines without a transfer reference, and lines of an undone import do not', async () => {
     const paid = await pay(71.17);
-    const order = (await payment(paid.id)).merchant_reference!;
-    const entry = { amount: '71.17', text: order, name: 'Ada Eins' };
+    const entry = { amount: '71.17', text: paid.merchant_reference!, name: 'Ada Eins' };
     const line = await bring(entry);
     const debit = await bring({ ...entry, text: 'Return', direction: 'DBIT', reversal: true });
-    const said = async (id: string) =>
-      (await openLines(database(), { ...MATCHING, now: service.clock.now() })).find(
-        (one) => one.line.id === id,
-      )!.proposals[0]!.case;
     await commit((one) => ignoreLine(one, ANA, debit, 'Seen'));
-    assert.equal(await said(line), 'taken_back');
-    const other = await pay(71.18);
-    const wrong = await bring({ amount: '71.18', text: creditorReference(other), direction: 'DBIT' });
-    const { statement_id } = (await findLine(database(), wrong))!;
-    await commit((one) => undoImport(one, statement_id, ACT));
-    assert.equal(await said(await bring({ amount: '71.18', text: creditorReference(other) })), 'exact');
+    assert.equal((await said(line))[1], 'taken_back');
+    const text = await textFor(await pay(71.18));
+    const wrong = await bring({ amount: '71.18', text, direction: 'DBIT' });
+    const { statement_id } = await bank.line(wrong);
+    await commit((one) => undoImport(one, statement_id, OPERATOR));
+    assert.deepEqual(await said(await bring({ amount: '71.18', text })), ['certain', 'exact']);
   });
 
   test('lines under one reference of the bank are other money by the payer’s name and the references in their text', async () => {
-    const [carla, dora] = [await pay(50), await pay(50)];
-    const entry = { amount: '50.00', bank: 'SAME2', day: '2026-11-25' };
-    const first = camt([{ ...entry, text: creditorReference(carla), name: 'Carla Drei' }], { number: '901' });
-    const take = async (file: Buffer) => {
-      const [one] = (await importFile(
-        service.service.journal,
-        checkFile(readStatements(file, 'b.xml'), METHODS),
-        ACT,
-        OPTIONS,
-      ))!;
-      return [one!.added, one!.known];
-    };
-    assert.deepEqual(await take(first), [1, 0]);
-    const second = { ...entry, day: '2026-11-26' };
-    assert.deepEqual(
-      await take(camt([{ ...second, text: creditorReference(dora), name: 'Dora Vier' }], { number: '902' })),
-      [1, 0],
-    );
-    assert.deepEqual(
-      await take(camt([{ ...second, text: 'Bestellung', name: 'Emil Eins' }], { number: '903' })),
-      [1, 0],
-    );
-    // The same money in another file: a name in capitals, or cut.
-    assert.deepEqual(
-      await take(camt([{ ...second, text: 'Bestellung', name: 'EMIL EI' }], { number: '904' })),
-      [0, 1],
-    );
-    assert.deepEqual(
-      await take(
-        camt([{ ...entry, text: creditorReference(carla), name: 'DREI, CARLA' }], { number: '905' }),
-      ),
-      [0, 1],
-    );
+    const [carla, dora] = [await textFor(await pay(50)), await textFor(await pay(50))];
+    for (const [number, day, text, name, added] of [
+      ['901', '2026-11-25', carla, 'Carla Drei', 1],
+      ['902', '2026-11-26', dora, 'Dora Vier', 1],
+      ['903', '2026-11-26', 'Bestellung', 'Emil Eins', 1],
+      // The same money in another file: a name in capitals, or cut.
+      ['904', '2026-11-26', 'Bestellung', 'EMIL EI', 0],
+      ['905', '2026-11-25', carla, 'DREI, CARLA', 0],
+    ] as const) {
+      const file = camt([{ amount: '50.00', bank: 'SAME2', day, text, name }], { number });
+      assert.deepEqual(await bank.counts(file), [[added, 0, 1 - added]], number);
+    }
   });
 
   test('a reference that comes again behind the balance before is other money; what no line shows is a note', async () => {
-    const take = async (name: string, day: string, balances?: [string, string]) => {
-      const entries = [{ amount: '50.00', bank: 'SAME9', day, text: 'Danke', name: 'Carla Drei' }];
-      const file = camt(entries, { number: name, ...(balances && { balances }), day, account: ACCOUNT });
-      const checked = checkFile(readStatements(file, 'c.xml'), METHODS);
-      const [one] = (await importFile(service.service.journal, checked, ACT, OPTIONS))!;
-      return [one!.added, ...checked.notes.map(({ text }) => text)];
+    const take = async (
+      number: string,
+      day: string,
+      balances?: [string, string],
+      more: Partial<Entry> = {},
+    ) => {
+      const entry = { amount: '50.00', bank: 'SAME9', text: 'Danke', name: 'Carla Drei', ...more, day };
+      const file = checked(camt([entry], { number, ...(balances && { balances }), day }));
+      const [one] = (await bank.take(file))!;
+      return [one!.added, file.notes.length];
     };
-    assert.deepEqual(await take('951', '2027-02-05', ['0.00', '50.00']), [1]);
-    assert.deepEqual(await take('952', '2027-02-06', ['50.00', '100.00']), [1]);
-    assert.deepEqual(await take('953', '2027-02-07', ['100.00', '150.00']), [1]);
-    assert.deepEqual(
-      await take('954', '2027-02-07', ['100.00', '150.00']),
-      [0],
-      'the same statement, numbered anew',
-    );
-    assert.deepEqual(await take('955', '2027-02-07'), [0], 'the same line without balances');
-    const [added, note] = await take('956', '2027-02-08', ['250.00', '300.00']);
-    assert.equal(added, 0, 'a statement before it is not here: the line may be a known one');
-    assert.match(
-      String(note),
-      /^No line is new, .*closing balance is 300\.00 and the known lines make 150\.00 EUR/,
-    );
-    const batch = { amount: '30.00', bank: 'SAMEB' };
-    const parts = [{ amount: '10.00' }, { amount: '20.00' }];
-    const news: number[] = [];
-    for (const [day, balances, entry] of [
-      ['2027-03-05', ['300.00', '330.00'], { ...batch, parts }],
-      ['2027-03-06', ['330.00', '360.00'], batch],
-      ['2027-03-07', ['360.00', '390.00'], { ...batch, parts }],
-    ] as const) {
-      const file = camt([{ ...entry, day } as Entry], {
-        number: day,
-        balances: [...balances],
-        day,
-        account: ACCOUNT,
-      });
-      const checked = checkFile(readStatements(file, 'b.xml'), METHODS);
-      news.push((await importFile(service.service.journal, checked, ACT, OPTIONS))![0]!.added);
-    }
-    assert.deepEqual(news, [2, 1, 2], 'a batch is not the one before it either');
+    assert.deepEqual(await take('951', '2027-02-05', ['0.00', '50.00']), [1, 0]);
+    assert.deepEqual(await take('952', '2027-02-06', ['50.00', '100.00']), [1, 0]);
+    assert.deepEqual(await take('953', '2027-02-07', ['100.00', '150.00']), [1, 0]);
+    assert.deepEqual(await take('954', '2027-02-07', ['100.00', '150.00']), [0, 0], 'numbered anew');
+    assert.deepEqual(await take('955', '2027-02-07'), [0, 0], 'the same line without balances');
+    // A statement before it is not here: the line may be a known one.
+    assert.deepEqual(await take('956', '2027-02-08', ['250.00', '300.00']), [0, 1]);
+    // A batch is not the one before it either.
+    const whole = { amount: '30.00', bank: 'SAMEB' };
+    const batch = { ...whole, parts: [{ amount: '10.00' }, { amount: '20.00' }] };
+    assert.deepEqual(await take('961', '2027-03-05', ['300.00', '330.00'], batch), [2, 0]);
+    assert.deepEqual(await take('962', '2027-03-06', ['330.00', '360.00'], whole), [1, 0]);
+    assert.deepEqual(await take('963', '2027-03-07', ['360.00', '390.00'], batch), [2, 0]);
   });
 
-  test('the lines under /admin carry their proposals', async () => {
-    const paid = await pay(77.7);
-    const line = await bring({ amount: '77.70', text: creditorReference(paid) });
-    const shown = await openLines(database(), { ...MATCHING, now: service.clock.now() });
-    assert.equal(shown.find((one) => one.line.id === line)!.proposals[0]!.level, 'certain');
-  });
-
-  test('an own account is known with leading zeros, behind a BIC or a bank code, and as a bare number; a cut one is asked once', async () => {
-    for (const other of [
-      '51210800/0001245126199',
-      'SOGEDEFFXXX/1245126199',
-      '1245126199',
-      '0001245126199',
-      '51210800/1245126199',
-    ])
-      assert.equal(ownAccount({ other }, METHODS), ACCOUNT, other);
-    const cut = '51210800/12451261';
-    assert.equal(ownAccount({ other: cut }, METHODS), undefined);
-    const two = [
-      ...METHODS,
-      { accounts: [{ currency: 'EUR', holder: 'Shop', iban: 'DE02120300001245126199', rows: [] }] },
+  test('an own account is known by its IBAN, with leading zeros, behind a BIC or a bank code, and by its further lines', () => {
+    const rows = [
+      { label: 'Sort code', value: '12-34-56' },
+      { label: 'Account number', value: '12345678' },
     ];
+    const methods = [...METHODS, { accounts: [{ currency: 'GBP', holder: 'Shop', rows }] }];
+    const owns: Record<string, string | undefined> = {
+      ...{ '51210800/0001245126199': ACCOUNT, 'SOGEDEFFXXX/1245126199': ACCOUNT, '1245126199': ACCOUNT },
+      ...{ '0001245126199': ACCOUNT, '51210800/1245126199': ACCOUNT, '51210800/12451261': undefined },
+      ...{ '123456 12345678': '123456 12345678', '123456/12345678': '123456/12345678' },
+      ...{ 'GB99/12345678': 'GB99/12345678', '99': undefined },
+    };
+    for (const [other, own] of Object.entries(owns)) assert.equal(ownAccount({ other }, methods), own, other);
+    assert.equal(ownAccount({ iban: ACCOUNT }, methods), ACCOUNT);
+    assert.equal(ownAccount({ iban: STRANGER }, methods), undefined);
+    assert.equal(ownAccount({}, methods), undefined);
+    const two = methodsOf(ACCOUNT, 'DE02120300001245126199');
     assert.equal(ownAccount({ other: '1245126199' }, two), undefined, 'of two own accounts');
-    const file = Buffer.from(
-      `:20:S\n:25:${cut}\n:28C:1\n:60F:C261120EUR0,\n:61:2611201120C9,00NTRFNONREF//Q1\n:86:166?20Danke\n:62F:C261120EUR9,\n`,
-    );
-    const read = readStatements(file, 'd.sta');
-    assert.match(checkFile(read, METHODS).faults[0]!.text, /say with --account once which of them it is/);
-    assert.match(
-      checkFile(read, METHODS, false, { account: 'DE02120300000000202051' }).faults[0]!.text,
-      /DE02120300000000202051 is in no/,
-    );
-    const checked = checkFile(read, METHODS, false, { account: ACCOUNT });
-    assert.deepEqual([checked.faults, checked.statements[0]!.own], [[], ACCOUNT]);
-    await importFile(service.service.journal, checked, ACT, OPTIONS);
-    const known = await readingOptions(database(), METHODS);
+  });
+
+  test('a cut account is asked once', async () => {
+    const read = written('51210800/12451261');
+    const file = checkFile(read, METHODS, false, { account: ACCOUNT });
+    assert.deepEqual([file.faults, file.statements[0]!.own], [[], ACCOUNT]);
+    await bank.take(file);
+    const known = await readingOptions(bank.database, METHODS);
     assert.deepEqual(checkFile(read, METHODS, false, known).faults, []);
   });
 
   test('an account that a person names is asked against the one in the file, however either is spelled', () => {
-    const stranger = 'DE02120300000000202051';
     const further = 'KW81CBKU0000000000001234560101';
     const rows = [
       { label: 'Sort code', value: '12-34-56' },
       { label: 'Account', value: '87654321' },
     ];
     const bare = { currency: 'GBP', holder: 'Shop', rows };
-    const methods = [
-      { accounts: [...METHODS[0]!.accounts, { ...METHODS[0]!.accounts[0]!, iban: further }, bare] },
-    ];
+    const methods = [{ accounts: [...methodsOf(ACCOUNT, further)[0]!.accounts, bare] }];
     const cases: [written: string, said: string | undefined, own: string | RegExp][] = [
-      [
-        further,
-        ACCOUNT,
-        /^The statement is of the account KW81CBKU0000000000001234560101, which is not DE75/,
-      ],
-      ['1234560101', ACCOUNT, /^The statement is of the account 1234560101, which is not DE75/],
-      [stranger, ACCOUNT, /which is not DE75/],
-      [ACCOUNT, stranger, /which is not DE02/],
+      [further, ACCOUNT, /of the account KW81CBKU0000000000001234560101, which is not DE75/],
+      ['1234560101', ACCOUNT, /of the account 1234560101, which is not DE75/],
+      [STRANGER, ACCOUNT, /which is not DE75/],
+      [ACCOUNT, STRANGER, /which is not DE02/],
       [ACCOUNT, '1245126199', ACCOUNT],
       ['1245126199', 'DE75 5121 0800 1245 1261 99', ACCOUNT],
       ['12345687654321', '87654321', '12345687654321'],
       ['12345687654321', ACCOUNT, /which is not DE75/],
       [ACCOUNT.slice(0, -1), ACCOUNT, ACCOUNT],
+      [ACCOUNT.slice(0, -1), STRANGER, /DE02120300000000202051 is in no/],
       [ACCOUNT.slice(0, -1), undefined, /say with --account once which of them it is/],
     ];
-    for (const [written, said, expected] of cases) {
-      const file = Buffer.from(
-        `:20:S\n:25:${written}\n:28C:1\n:60F:C261120EUR0,\n:61:2611201120C9,00NTRFNONREF//Q1\n:86:166?20Danke\n:62F:C261120EUR9,\n`,
-      );
-      const read = readStatements(file, 'd.sta');
-      const { statements, faults } = checkFile(
-        read,
-        methods,
-        false,
-        said === undefined ? {} : { account: said },
-      );
-      const label = `${written} for ${said}: ${JSON.stringify(faults)}`;
+    for (const [account, said, expected] of cases) {
+      const options = said === undefined ? {} : { account: said };
+      const { statements, faults } = checkFile(written(account), methods, false, options);
+      const label = `${account} for ${said}: ${JSON.stringify(faults)}`;
       if (typeof expected === 'string') assert.deepEqual([statements[0]?.own, faults], [expected, []], label);
       else assert.ok(statements.length === 0 && expected.test(faults[0]!.text), label);
     }

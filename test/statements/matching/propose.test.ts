@@ -1,7 +1,7 @@
-// What is proposed for bank lines: each evidence, each odd case with its own sentence, and only what is certain is called so.
+// What is proposed for bank lines: each evidence, each odd case, and only what is certain is called so. What is said of each is in docs/matching.md.
 
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { namesAgree } from '../../../src/lib/search-terms.ts';
 import {
   creditorReference,
@@ -11,70 +11,53 @@ import {
 } from '../../../src/payments/methods/transfer/creditor-reference.ts';
 import { accountsAgree } from '../../../src/payments/methods/transfer/payer-account.ts';
 import type { Payment } from '../../../src/payments/payment.ts';
-import { findPayment } from '../../../src/payments/queries.ts';
-import { submitPayment } from '../../../src/payments/submit.ts';
 import type { Proposal } from '../../../src/statements/matching/judge-line.ts';
 import type { BankLine } from '../../../src/statements/matching/line-evidence.ts';
+import type { LineCase } from '../../../src/statements/matching/matrix.ts';
 import { propose } from '../../../src/statements/matching/propose.ts';
-import { MATCHING } from '../../support/camt.ts';
+import { Bank } from '../../support/bank.ts';
+import { MATCHING, today } from '../../support/camt.ts';
 import { sharedHarness } from '../../support/harness.ts';
+import { editOutside } from '../../support/outside.ts';
+import { announce, record } from '../../support/payments.ts';
+import { haveReviewers } from '../../support/reviewers.ts';
+
+const OTTO = { name: 'WOLFF, OTTO', account: 'NL86INGB0002445588' };
+const EVA = { name: 'Eva Brand', account: 'DE02120300000000202051' };
 
 let lines = 0;
-const today = () => new Date().toISOString().slice(0, 10);
 
 function lineOf(more: Partial<BankLine> = {}): BankLine {
   return {
-    id: `lin_${++lines}`,
-    day: today(),
-    amount_minor: 4990,
-    currency: 'EUR',
-    direction: 'credit',
-    booked: 1,
-    reversal: 0,
-    references: {},
-    text: '',
-    counterparty: {},
+    ...{
+      id: `lin_${++lines}`,
+      day: today({ clock: Date }),
+      amount_minor: 4990,
+      currency: 'EUR',
+      direction: 'credit',
+    },
+    ...{ booked: 1, reversal: 0, references: {}, text: '', counterparty: {} },
     ...more,
   };
 }
 
 describe('proposals', () => {
   const service = sharedHarness('sqlite');
+  const bank = new Bank(service);
+  before(() => haveReviewers(service.service));
 
-  const database = () => service.service.database;
   let amount = 100;
-  /** A payment of an amount that no other has. */
-  async function pay(more: object = {}): Promise<Payment> {
-    const { id } = await service.create({ amount: amount++, currency: 'EUR', ...more });
-    database().refresh();
-    return (await findPayment(database(), id))!;
-  }
-  /** The customer says that the money comes from Otto Wolff's account. */
-  const announce = ({ id }: Payment) =>
-    service.service.journal.commit(
-      (transaction) =>
-        submitPayment(transaction, id, 'req_s', {
-          method: 'bank_transfer',
-          whole: { transfer_name: 'Otto Wolff' },
-          masked: {},
-          payer: { name: 'Otto Wolff', email: null, account: 'NL86INGB0002445588' },
-        }),
-      id,
-    );
+  /** A payment of an amount that no other has, where `more` names none. */
+  const pay = (more: object = {}) => bank.pay(amount++, more);
   async function proposed(...given: BankLine[]): Promise<Proposal[][]> {
-    database().refresh();
-    const all = await propose(database(), given, {
-      ...MATCHING,
-      now: service.clock.now(),
-      prefixes: ['INV-'],
-    });
-    return all.map(({ proposals }) => proposals);
+    const how = { ...MATCHING, now: service.clock.now(), prefixes: ['INV-'] };
+    return (await propose(bank.database, given, how)).map(({ proposals }) => proposals);
   }
   const one = async (line: BankLine) => (await proposed(line))[0]![0];
   const told = (proposal: Proposal | undefined) =>
     proposal && [proposal.payment.id, proposal.level, proposal.case];
-  const lineFor = ({ amount_minor }: Payment, text: string, more: Partial<BankLine> = {}) =>
-    lineOf({ amount_minor, text, ...more });
+  const lineFor = (payment: Payment, text = creditorReference(payment), more: Partial<BankLine> = {}) =>
+    lineOf({ amount_minor: payment.amount_minor, text, ...more });
 
   test('a reference in any form and place, with the exact amount, is certain', async () => {
     const payment = await pay();
@@ -183,9 +166,128 @@ describe('proposals', () => {
       assert.equal((await named(name))?.level, 'likely', name);
     assert.equal((await named('Otto Wolff'))?.level, 'possible');
     const sent = await pay();
-    await announce(sent);
-    const found = await one(lineFor(sent, '', { counterparty: { account: 'NL86INGB0002445588' } }));
+    await announce(service, sent.id, OTTO.account);
+    const found = await one(lineFor(sent, '', { counterparty: { account: OTTO.account } }));
     assert.deepEqual(told(found), [sent.id, 'likely', 'exact']);
+  });
+
+  const fifty = (more: object = {}) => pay({ amount: 50, ...more });
+  const parts =
+    (byHand: number, ...amounts: number[]) =>
+    async () => {
+      const payment = await fifty();
+      if (byHand > 0) await record(service, payment.id, byHand, null);
+      return amounts.map((amount_minor) => lineFor(payment, undefined, { amount_minor }));
+    };
+  const beside = (more: Partial<BankLine>) => async () => {
+    const payment = await fifty();
+    return [lineFor(payment, undefined, { amount_minor: 2000 }), lineFor(payment, undefined, more)];
+  };
+  const from = (counterparty: object, account: string | null) => async () => {
+    const payment = await fifty();
+    await announce(service, payment.id, account);
+    return [lineFor(payment, undefined, { counterparty })];
+  };
+  const namesBoth = (other: number) => async () => {
+    const [first, second] = [await fifty(), await fifty({ amount: other })];
+    return [lineFor(first, undefined, { references: { creditor: creditorReference(second) } })];
+  };
+  /** Of the first of the lines. */
+  const CASES: [name: string, level: string, kind: LineCase, arrange: () => Promise<BankLine[]>][] = [
+    [
+      'a second line names it by its merchant’s reference',
+      'likely',
+      'two_lines',
+      async () => {
+        const payment = await fifty({ merchant_reference: 'ORDER-5001' });
+        return [lineFor(payment, 'ORDER-5001'), lineFor(payment)];
+      },
+    ],
+    ['parts of one payment', 'likely', 'parts', parts(0, 3000, 2000)],
+    ['less than one payment together', 'likely', 'parts', parts(0, 2000, 500, 500)],
+    ['more than one payment only together', 'likely', 'parts', parts(0, 4000, 3000)],
+    ['parts of which one may be the money by hand', 'likely', 'parts', parts(2500, 2500, 2500)],
+    ['parts beside money by hand', 'likely', 'parts', parts(1000, 2000, 2000)],
+    ['less, beside another currency', 'likely', 'two_lines', beside({ currency: 'CHF', amount_minor: 2000 })],
+    [
+      'less, beside what covers it with charges',
+      'likely',
+      'two_lines',
+      beside({ amount_minor: 4900, chargesMinor: 100 }),
+    ],
+    ['another account than was announced', 'likely', 'other_payer', from(EVA, OTTO.account)],
+    ['another name than was announced', 'likely', 'other_payer', from(EVA, null)],
+    ['who was announced, from another account', 'certain', 'exact', from(OTTO, EVA.account)],
+    [
+      'somebody else than the customer whom only the merchant named',
+      'certain',
+      'exact',
+      async () => [
+        lineFor(await fifty({ customer: { name: 'Otto Wolff' } }), undefined, { counterparty: EVA }),
+      ],
+    ],
+    ['two payments, and the money of either', 'likely', 'ambiguous', namesBoth(50)],
+    ['two payments, and the money of one', 'likely', 'ambiguous', namesBoth(20)],
+    [
+      'another open payment of its amount in words',
+      'likely',
+      'ambiguous',
+      async () => {
+        const [first, other] = [await fifty(), await fifty({ merchant_reference: 'ORDER-7788' })];
+        return [lineFor(first, `${creditorReference(first)} ${other.merchant_reference}`)];
+      },
+    ],
+    [
+      'the second try of an order, by both references',
+      'certain',
+      'exact',
+      async () => {
+        const order = { merchant_reference: 'ORDER-7799' };
+        const [, second] = [await fifty(order), await fifty(order)];
+        return [lineFor(second, `${creditorReference(second!)} ${order.merchant_reference}`)];
+      },
+    ],
+  ];
+  for (const [name, level, kind, arrange] of CASES)
+    test(`${name}: ${level}`, async () => {
+      const [[first] = []] = await proposed(...(await arrange()));
+      assert.deepEqual([first?.level, first?.case], [level, kind], String(first?.sentence));
+    });
+
+  test('pending lines, credits that were returned to us, and zero are the money of no payment', async () => {
+    const payment = await pay({ merchant_reference: 'ORDER-5002' });
+    for (const more of [{ booked: 0 }, { reversal: 1 }, { amount_minor: 0 }] as const)
+      assert.deepEqual(await proposed(lineFor(payment, undefined, more)), [[]]);
+    assert.deepEqual(await proposed(lineFor(payment, 'ORDER-5002', { direction: 'debit' })), [[]]);
+  });
+
+  test('a payment and a submission that come after the line are proposed for it', async () => {
+    const line = await bank.bring({
+      ...{ amount: '61.37', day: today(service), text: 'ORDER-6137', name: OTTO.name, iban: OTTO.account },
+    });
+    const first = async () => {
+      const { proposals } = (await bank.open()).find((one) => one.line.id === line)!;
+      return proposals.map(({ payment, level, facts }) => [payment.id, level, facts.length])[0];
+    };
+    assert.equal(await first(), undefined);
+    const other = await bank.pay(61.37);
+    assert.deepEqual(await first(), [other.id, 'possible', 2]);
+    await announce(service, other.id, OTTO.account);
+    assert.deepEqual(await first(), [other.id, 'likely', 3]);
+    const named = await bank.pay(61.37, {
+      merchant_reference: 'ORDER-6137',
+      customer: { name: 'Otto Wolff' },
+    });
+    assert.deepEqual(await first(), [named.id, 'likely', 4]);
+  });
+
+  test('a test payment among live ones takes no money', async () => {
+    const [payment, live] = [await pay(), await pay()];
+    assert.equal((await one(lineFor(payment)))!.level, 'certain');
+    await editOutside(service.store, `update payments set mode = 'live' where id = '${live.id}'`);
+    assert.deepEqual(told(await one(lineFor(payment))), [payment.id, 'possible', 'test']);
+    assert.equal(await one(lineFor(payment, '')), undefined);
+    assert.equal((await one(lineFor(live)))!.level, 'certain');
   });
 });
 

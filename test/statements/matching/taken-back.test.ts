@@ -1,16 +1,15 @@
 // Money that went back: whatever a debit is known by, its credit is never certain and the sentence says how it is known. Ordinary debits count not.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { creditorReference } from '../../../src/payments/methods/transfer/creditor-reference.ts';
-import { findPayment } from '../../../src/payments/queries.ts';
-import { findLine } from '../../../src/statements/line-queries.ts';
-import { certainPairs, openLines } from '../../../src/statements/matching/open-lines.ts';
-import { Bookkeeper } from '../../support/bookkeeper.ts';
-import { type Entry, MATCHING, TRANSFERS } from '../../support/camt.ts';
-import { MANY_SIGN_INS } from '../../support/console.ts';
+import { DAY_MS } from '../../../src/lib/time.ts';
+import { certainPairs } from '../../../src/statements/matching/open-lines.ts';
+import { Bank } from '../../support/bank.ts';
+import { camt, type Entry, TRANSFERS, today } from '../../support/camt.ts';
+import { signIn } from '../../support/console.ts';
+import { isWhole } from '../../support/extent.ts';
 import { sharedHarness } from '../../support/harness.ts';
+import { referenceOf } from '../../support/payments.ts';
 
-const DAY_MS = 86_400_000;
 /** What a debit says of its credit, and what is said of it. */
 const KNOWN_BY: Record<string, [(paid: Paid) => Partial<Entry>, string]> = {
   'its end-to-end reference': [({ n }) => ({ endToEnd: `e2e-99${n}` }), 'with the same end-to-end reference'],
@@ -35,6 +34,15 @@ const KNOWN_BY: Record<string, [(paid: Paid) => Partial<Entry>, string]> = {
   'the whole reference': [({ reference }) => ({ text: `Refund ${reference}` }), 'with the same reference'],
 };
 
+/** What the bank kept, the day of the debit (credits come on day 5), and whether another file brings it: each once, or all of them. */
+const GRID = [0, 5].flatMap((fee) =>
+  [4, 5, 6].flatMap((day, i) =>
+    [false, true].flatMap((isOther) =>
+      isWhole || isOther === ((i + fee) % 2 === 0) ? [[fee, day, isOther] as const] : [],
+    ),
+  ),
+);
+
 interface Paid {
   n: number;
   id: string;
@@ -46,19 +54,20 @@ interface Paid {
 }
 
 describe('money that went back', () => {
-  const service = sharedHarness('sqlite', { configuration: `${MANY_SIGN_INS}${TRANSFERS}` });
-  let books: Bookkeeper | undefined;
+  const service = sharedHarness('sqlite', { configuration: TRANSFERS });
+  const bank = new Bank(service);
   let count = 100;
-  const dayIn = (days: number) => new Date(service.clock.now() + days * DAY_MS).toISOString().slice(0, 10);
+  /** Payments of one second may share the beginning of their references. */
+  const inAnotherSecond = () => service.clock.advance(2000);
+  const dayIn = (days: number) => today(service, days * DAY_MS);
+  const bring = (entries: Entry[]) => bank.take(camt(entries, { number: String(++count) }));
 
   /** A payment whose payer, order number and amount no other has. */
   async function pay(): Promise<Paid> {
-    books ??= await Bookkeeper.at(service);
     const n = ++count;
     const order = `ORD-${n}00`;
     const { id } = await service.create({ amount: n, currency: 'EUR', merchant_reference: order });
-    service.service.database.refresh();
-    const reference = creditorReference((await findPayment(service.service.database, id))!);
+    const reference = await referenceOf(service, id);
     const name = `Zed ${String.fromCodePoint(65 + (n % 26), 65 + Math.floor(n / 26))}x`;
     return { n, id, amount: n, reference, order, name, iban: ibanOf(n) };
   }
@@ -71,19 +80,14 @@ describe('money that went back', () => {
   });
   /** What is said of the line of a payment: in the list and on its own. */
   async function told(...paid: Paid[]): Promise<[string, boolean, string][]> {
-    service.service.database.refresh();
-    const open = await openLines(service.service.database, { ...MATCHING, now: service.clock.now() });
+    const open = await bank.open();
     const certain = new Set(certainPairs(open).map(({ payment }) => payment.id));
     const lineOf = (n: number, all: typeof open) =>
       all.find(({ line: { references } }) => (references.booking ?? references.bank) === `C${n}`)!;
     // Alone, with all debits behind it, it is told the same.
     const [first] = paid;
-    const also = [(await findLine(service.service.database, lineOf(first!.n, open).line.id))!];
-    const alone = await openLines(
-      service.service.database,
-      { ...MATCHING, now: service.clock.now() },
-      { shown: 1, also },
-    );
+    const also = [await bank.line(lineOf(first!.n, open).line.id)];
+    const alone = await bank.open({ shown: 1, also });
     const sentence = (all: typeof open) => lineOf(first!.n, all).proposals[0]!.sentence;
     assert.equal(sentence(alone), sentence(open));
     return paid.map(({ id, n }) => {
@@ -94,20 +98,19 @@ describe('money that went back', () => {
 
   for (const [name, [says, how]] of Object.entries(KNOWN_BY))
     test(`a debit known by ${name}: its credit is never certain`, async () => {
+      inAnotherSecond();
       const cells: [string, Paid][] = [];
       const [one, early, credits, late]: Entry[][] = [[], [], [], []];
-      for (const fee of [0, 5])
-        for (const day of [4, 5, 6])
-          for (const isOther of [false, true]) {
-            const paid = await pay();
-            const amount = `${paid.amount - fee}.00`;
-            (isOther ? credits : one)!.push(creditOf(paid));
-            (!isOther ? one : day === 6 ? late : early)!.push(
-              debitOf(paid, { amount, day: dayIn(day), ...says(paid) }),
-            );
-            cells.push([`fee ${fee}, day ${day}, ${isOther ? 'another file' : 'one file'}`, paid]);
-          }
-      for (const file of [one, early, credits, late]) await books!.bring(file!);
+      for (const [fee, day, isOther] of GRID) {
+        const paid = await pay();
+        const amount = `${paid.amount - fee}.00`;
+        (isOther ? credits : one)!.push(creditOf(paid));
+        (!isOther ? one : day === 6 ? late : early)!.push(
+          debitOf(paid, { amount, day: dayIn(day), ...says(paid) }),
+        );
+        cells.push([`fee ${fee}, day ${day}, ${isOther ? 'another file' : 'one file'}`, paid]);
+      }
+      for (const file of [one, early, credits, late]) await bring(file!);
       const all = await told(...cells.map(([, paid]) => paid));
       for (const [i, [level, isCertain, sentence]] of all.entries()) {
         const cell = cells[i]![0];
@@ -132,10 +135,11 @@ describe('money that went back', () => {
       ({ name }, other) => ({ name, reversal: true, text: other.reference, amount: '1.00' }),
       ({ name }, other) => ({ name, reversal: true, endToEnd: `E2E-99${other.n}`, amount: '1.00' }),
     ];
+    inAnotherSecond();
     const all: Paid[] = [];
     for (const says of ordinary) {
       const [paid, other] = [await pay(), await pay()];
-      await books!.bring([creditOf(paid), creditOf(other), debitOf(paid, says(paid, other))]);
+      await bring([creditOf(paid), creditOf(other), debitOf(paid, says(paid, other))]);
       all.push(paid);
     }
     for (const [i, [level, , sentence]] of (await told(...all)).entries())
@@ -155,20 +159,17 @@ describe('money that went back', () => {
       byStart.set(start, paid);
     }
     const [paid, other] = both;
-    await books!.bring([
-      creditOf(paid),
-      debitOf(paid, { text: `Refund ${other.reference}`, amount: '1.00' }),
-    ]);
+    await bring([creditOf(paid), debitOf(paid, { text: `Refund ${other.reference}`, amount: '1.00' })]);
     assert.equal((await told(paid))[0]![0], 'certain');
   });
 
   test('a return less a fee is not among what one press approves', async () => {
     const [paid, sound] = [await pay(), await pay()];
-    await books!.bring([
+    await bring([
       ...[creditOf(paid), creditOf(sound)],
       debitOf(paid, { amount: `${paid.amount - 5}.00`, endToEnd: `E2E-99${paid.n}`, reversal: true }),
     ]);
-    const page = await books!.get('/statements/certain');
+    const page = await (await signIn(service)).get('/statements/certain');
     assert.ok(page.text.includes(sound.id) && !page.text.includes(paid.id));
   });
 });

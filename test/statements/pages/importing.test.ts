@@ -5,12 +5,11 @@ import { ToldImport } from '../../../src/statements/import-status.ts';
 import { camt, TRANSFERS } from '../../support/camt.ts';
 import { type Client, MANY_SIGN_INS, signIn } from '../../support/console.ts';
 import { FROM_OUR_PAGE } from '../../support/customer.ts';
-import { sharedHarness } from '../../support/harness.ts';
+import { OPERATOR, sharedHarness } from '../../support/harness.ts';
 import { strictly } from '../../support/markup.ts';
 import { eventually } from '../../support/waiting.ts';
 
 const harness = sharedHarness('sqlite', { isVerified: true, configuration: `${MANY_SIGN_INS}${TRANSFERS}` });
-const ACT = { actor: 'operator', request_id: null };
 let ana: Client;
 before(async () => {
   ana = await signIn(harness);
@@ -49,7 +48,7 @@ test('the form of a file leads to how far its import is, and the page to its lin
 test('how far an import is, and how it ended', async () => {
   const { journal, database } = harness.service;
   const begun = async () => {
-    const told = new ToldImport(journal, ACT);
+    const told = new ToldImport(journal, OPERATOR);
     const id = await told.tell(Date.now());
     return { told, path: `/statements/import/${id}` };
   };

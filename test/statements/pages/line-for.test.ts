@@ -1,14 +1,11 @@
 // Bank lines that only the bookkeeper can tell: payments that are named on the line's page, and payments that fit alike.
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import { erasePayment } from '../../../src/payments/erase.ts';
-import { creditorReference } from '../../../src/payments/methods/transfer/creditor-reference.ts';
-import { findPayment } from '../../../src/payments/queries.ts';
-import { listLines } from '../../../src/statements/line-queries.ts';
 import { Bookkeeper, referenceOn } from '../../support/bookkeeper.ts';
 import { ACCOUNT, TRANSFERS, today } from '../../support/camt.ts';
 import { MANY_SIGN_INS } from '../../support/console.ts';
 import { sharedHarness } from '../../support/harness.ts';
+import { erase, referenceOf } from '../../support/payments.ts';
 
 const NAME_IT = 'Match with these payments';
 
@@ -86,23 +83,17 @@ test('parts of a line keep their thousandths, what is left over as well, and its
     return bank;
   };
   const paid = [await order(3, { currency }), await order(2, { currency })] as const;
-  const text = creditorReference((await findPayment(service.service.database, paid[0].id))!);
+  const text = await referenceOf(service, paid[0].id);
   await books.press(await bringDinars('1.505', { text }), 'Match, decide later');
   const bank = await bringDinars('3.507');
   const payments = paid.map(({ merchant_reference }) => merchant_reference).join('\n');
   await books.press(bank, NAME_IT, { payments });
   assert.match((await books.page(bank)).body, /1\.495 .*2\.00 .*0\.012 is to look at again/);
   assert.deepEqual(await sums(...paid), ['3.00', '2.00']);
-  service.service.database.refresh();
-  const kept = await listLines(
-    service.service.database,
-    { statement_id: books.line(bank).statement_id },
-    undefined,
-    9,
-  );
+  const kept = await books.lines(`statement_id=${books.line(bank).statement_id}`);
   assert.deepEqual(
-    kept.map(({ amount_minor }) => amount_minor).sort((a, b) => a - b),
-    [1, 149, 200, 350],
+    kept.map(({ amount }) => amount).sort((a, b) => a - b),
+    [0.012, 1.495, 2, 3.507],
   );
   await books.press(bank, 'Take it back');
   const done = await books.client.post('/statements/undo', { statement: books.line(bank).statement_id });
@@ -272,9 +263,7 @@ test('an export tells the reference of a payment whose customer sent nothing', a
   const cash = await order(42);
   await books.act(cash.id, 'record', { amount: 42, received_on: today(service) });
   await books.act(cash.id, 'approve');
-  await service.service.journal.commit((transaction) =>
-    erasePayment(transaction, cash.id, { actor: 'operator', request_id: null }),
-  );
+  await erase(service, cash.id);
   const erased = (await books.client.get(`/payments.csv?q=${cash.id}`)).text;
   assert.match(erased, new RegExp(cash.id));
   assert.doesNotMatch(erased, /RF\d\d/);
@@ -290,7 +279,7 @@ test('amounts of three decimals are read and written whole, and never exact if t
     { ...entry, amount: '0.009', bank: 'K3', text: 'Fee', direction: 'DBIT' as const },
   ];
   const taken = await books.bring(entries, { currency, balances: ['0.000', '2.455'], day: today(service) });
-  assert.equal(taken.status, 201, taken.text);
+  assert.ok(taken);
   const said = (bank: string) => [books.line(bank).amount, books.line(bank).proposals[0]?.case];
   assert.deepEqual([said('K1'), said('K2')[0]], [[1.234, 'more'], 1.23]);
   const page = (await books.page('K1')).body;
@@ -303,8 +292,7 @@ test('amounts of three decimals are read and written whole, and never exact if t
     /but for thousandths that are not kept: −KWD 0\.005\..*Opening balanceKWD 0\.00.*Closing balanceKWD 2\.455/,
   );
   const sta = `:20:S\n:25:${ACCOUNT}\n:28C:7\n:60F:C270101KWD0,000\n:61:2701010101C1,235NTRFNONREF//K9\n:86:Danke\n:62F:C270101KWD1,235\n`;
-  assert.equal((await books.file(Buffer.from(sta))).status, 201);
-  const euros = await books.bring([{ amount: '1.234', bank: 'E1', text: 'x' }]);
-  assert.equal(euros.status, 422);
+  assert.ok(await books.file(Buffer.from(sta)));
+  assert.equal(await books.bring([{ amount: '1.234', bank: 'E1', text: 'x' }]), undefined);
   assert.equal((await books.payment(paid.id)).status, 'pending');
 });

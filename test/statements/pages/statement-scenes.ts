@@ -1,15 +1,12 @@
 // The pages of bank statements for the gallery: lines of every kind, the certain ones, and what a file with faults comes to.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { readStatements } from '#bank-statements';
-import { creditorReference } from '../../../src/payments/methods/transfer/creditor-reference.ts';
-import { findPayment } from '../../../src/payments/queries.ts';
-import { checkFile, importFile } from '../../../src/statements/import-file.ts';
-import { listLines } from '../../../src/statements/line-queries.ts';
 import type { Scene } from '../../operate/pages/gallery.ts';
+import { Bank, checked, methodsOf } from '../../support/bank.ts';
 import { camt, type Entry, today } from '../../support/camt.ts';
 import type { Client } from '../../support/console.ts';
 import type { Harness } from '../../support/harness.ts';
+import { referenceOf } from '../../support/payments.ts';
 import { createAt } from '../../support/shop.ts';
 
 const CORPUS = join(import.meta.dirname, '../../../packages/bank-statements/test/corpus');
@@ -26,7 +23,7 @@ export interface StatementStage {
 
 /** Imports a statement with lines that are certain, odd and for nobody. */
 export async function addStatements(harness: Harness, ana: Client): Promise<StatementStage> {
-  const { database, journal } = harness.service;
+  const bank = new Bank(harness);
   // Of the harness's clock: money that came before its payment is never certain.
   const day = today(harness);
   const entries: Entry[] = [];
@@ -37,8 +34,7 @@ export async function addStatements(harness: Harness, ana: Client): Promise<Stat
       currency: 'EUR',
       merchant_reference: reference,
     });
-    database.refresh();
-    const text = creditorReference((await findPayment(database, id))!);
+    const text = await referenceOf(harness, id);
     const arrived = i === 1 ? 79.9 : amount;
     const name = i === 0 ? 'Wolfeschlegelsteinhausenbergerdorff-Hernández de la Concepción' : 'نور الهدى';
     entries.push({
@@ -53,25 +49,17 @@ export async function addStatements(harness: Harness, ana: Client): Promise<Stat
   const two = await Promise.all(
     [55, 45.5].map((amount) => createAt(harness, 'transfer', { amount, currency: 'EUR' })),
   );
-  database.refresh();
-  const references = two.map(async ({ id }) => creditorReference((await findPayment(database, id))!));
-  const text = (await Promise.all(references)).join(' ');
+  const text = (await Promise.all(two.map(({ id }) => referenceOf(harness, id)))).join(' ');
   entries.push({ amount: '100.50', bank: 'S6', text, name: 'Li', day });
   entries.push({ amount: '7.35', bank: 'S7', text: 'Thank you for everything', name: 'Li' });
   entries.push({ amount: '850.00', bank: 'S8', text: 'Rent of the flat upstairs', name: 'A. Tenant' });
-  const checked = checkFile(
-    readStatements(
-      camt(entries, { account: ACCOUNT, balances: ['1000.00', '6457.75'], day }),
-      'november.xml',
-    ),
-    [{ accounts: [{ currency: 'EUR', holder: 'Shop', iban: ACCOUNT, rows: [] }] }],
-  );
-  const act = { actor: 'operator', request_id: null };
-  await importFile(journal, checked, act, { despiteFaults: false, dryRun: false });
-  database.refresh();
-  const lines = await listLines(database, {}, undefined, 100);
-  const idOf = (bank: string) => lines.find(({ entry_reference }) => entry_reference === bank)!.id;
-  const stage = { odd: idOf('S1'), unknown: idOf('S7'), several: idOf('S6'), ignored: idOf('S8') };
+  const file = camt(entries, { account: ACCOUNT, balances: ['1000.00', '6457.75'], day });
+  await bank.take(checked(file, 'november.xml', methodsOf(ACCOUNT)));
+  const idOf = async (reference: string) => (await bank.linesOf(reference))[0]!.id;
+  const stage = {
+    ...{ odd: await idOf('S1'), unknown: await idOf('S7') },
+    ...{ several: await idOf('S6'), ignored: await idOf('S8') },
+  };
   const page = await ana.get(`/statements/lines/${stage.ignored}`);
   await ana.send(page, { reason: 'Rent: it has nothing to do with the shop.' }, 'Ignore the line');
   assert.match((await ana.get('/statements/certain')).body, /ORDER-300/, 'there are certain ones to look at');

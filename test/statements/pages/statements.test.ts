@@ -3,19 +3,19 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { before, test } from 'node:test';
-import { creditorReference } from '../../../src/payments/methods/transfer/creditor-reference.ts';
-import { findPayment } from '../../../src/payments/queries.ts';
-import { findLine, listLines } from '../../../src/statements/line-queries.ts';
+import { Bank } from '../../support/bank.ts';
 import { ACCOUNT, camt, type Entry, TRANSFERS, today } from '../../support/camt.ts';
 import { type Client, formOf, MANY_SIGN_INS, signIn } from '../../support/console.ts';
 import { FROM_OUR_PAGE } from '../../support/customer.ts';
 import { sharedHarness } from '../../support/harness.ts';
 import { strictly } from '../../support/markup.ts';
+import { referenceOf } from '../../support/payments.ts';
 
 const harness = sharedHarness('sqlite', {
   isVerified: true,
   configuration: `${MANY_SIGN_INS}${TRANSFERS}statements: {prefixes: [INV-]}\n`,
 });
+const bank = new Bank(harness);
 let ana: Client;
 before(async () => {
   ana = await signIn(harness);
@@ -61,23 +61,18 @@ async function sendForm(client: Client, body: FormData, cookies = client.cookies
 let count = 0;
 async function paid(amount: number, more: Partial<Entry> = {}, fields: object = {}) {
   const { id } = await harness.create({ amount, currency: 'EUR', ...fields });
-  harness.service.database.refresh();
-  const payment = (await findPayment(harness.service.database, id))!;
-  const entry: Entry = {
+  const text = await referenceOf(harness, id);
+  const sent = {
     amount: amount.toFixed(2),
     bank: `C${++count}`,
-    text: creditorReference(payment),
+    text,
     name: 'Zoë Berg',
     day: today(harness),
-    ...more,
   };
-  return { id, payment, entry };
+  return { id, entry: { ...sent, ...more } as Entry };
 }
-async function lineIdOf(bank: string): Promise<string> {
-  harness.service.database.refresh();
-  const lines = await listLines(harness.service.database, {}, undefined, 1000);
-  return lines.find(({ entry_reference }) => entry_reference === bank)!.id;
-}
+const lineIdOf = async (reference: string) => (await bank.linesOf(reference))[0]!.id;
+const stateOf = async (reference: string) => (await bank.linesOf(reference))[0]!.state;
 const statusOf = async (id: string) => (await harness.request(`/v1/payments/${id}`)).json.data.status;
 
 test('files are imported, the certain ones approved with one press, and the rest is shown with what is odd', async () => {
@@ -114,7 +109,7 @@ test('files are imported, the certain ones approved with one press, and the rest
 test('a payment shows each line that was matched with it once, beside what they come to', async () => {
   const odd = await paid(83, { amount: '80.00' });
   const rest: Entry = { ...odd.entry, amount: '3.00', bank: 'R83' };
-  await upload(ana, { 'parts.xml': camt([odd.entry, rest], { number: '83' }) });
+  await bank.take(camt([odd.entry, rest], { number: '83' }));
   for (const bank of [odd.entry.bank!, rest.bank!]) {
     const line = await look(ana, `/statements/lines/${await lineIdOf(bank)}`);
     await ana.send(line, {}, 'Match, decide later');
@@ -130,7 +125,7 @@ test('a payment shows each line that was matched with it once, beside what they 
 
 test('a line with something odd is accepted on its page; it is matched or approved, and a match is taken back', async () => {
   const odd = await paid(81, { amount: '80.00' });
-  await upload(ana, { 'a.xml': camt([odd.entry], { number: '2' }) });
+  await bank.take(camt([odd.entry], { number: '2' }));
   const path = `/statements/lines/${await lineIdOf(odd.entry.bank!)}`;
   const line = await look(ana, path);
   assert.match(
@@ -146,7 +141,7 @@ test('a line with something odd is accepted on its page; it is matched or approv
   const seen = [await queued('?money=other'), await queued('?money=exact'), await queued('?money=none')];
   assert.deepEqual(seen, [true, false, false]);
   const exact = await paid(82);
-  await upload(ana, { 'c.xml': camt([exact.entry], { number: '4' }) });
+  await bank.take(camt([exact.entry], { number: '4' }));
   const sure = await look(ana, `/statements/lines/${await lineIdOf(exact.entry.bank!)}`);
   const approved = await ana.send(sure, {}, 'Approve the payment');
   assert.match(approved.body, /Approved: €82\.00/);
@@ -161,22 +156,9 @@ test('a line with something odd is accepted on its page; it is matched or approv
   assert.doesNotMatch(decided.body, /Take it back/);
 });
 
-test('an amount without a reference, a name or a payer is approved with a reason alone, and the list says that it is odd', async () => {
-  const { entry } = await paid(84.37, { text: 'Thank you', name: 'Stranger' });
-  await upload(ana, { 'w.xml': camt([entry], { number: '84' }) });
-  assert.match(
-    (await look(ana, '/statements')).body,
-    /€84\.37[\s\S]*?Possible[\s\S]*?Only the amount speaks for it\./,
-  );
-  const line = await look(ana, `/statements/lines/${await lineIdOf(entry.bank!)}`);
-  assert.match(line.body, /Find out which payment is meant before you accept it\./);
-  const refused = await ana.send(line, {}, 'Approve the payment');
-  assert.match(refused.body, /Say why it is accepted as paid/);
-});
-
 test('what is odd is accepted as paid with a reason, which stands with the approval', async () => {
   const fee = await paid(91, { amount: '81.00' });
-  await upload(ana, { 'd.xml': camt([fee.entry], { number: '9' }) });
+  await bank.take(camt([fee.entry], { number: '9' }));
   const path = `/statements/lines/${await lineIdOf(fee.entry.bank!)}`;
   const empty = await ana.send(await look(ana, path), { note: ' ' }, 'Approve the payment');
   assert.equal(empty.status, 422);
@@ -197,7 +179,7 @@ test('a search finds lines by reference, a part of one, payer, account, amount a
     iban: 'NL86INGB0002445588',
     day: today(harness),
   };
-  await upload(ana, { 'search.xml': camt([entry], { number: '71' }) });
+  await bank.take(camt([entry], { number: '71' }));
   const path = `/statements/lines/${await lineIdOf('FINDME77')}`;
   const finds = async (text: string) =>
     (await look(ana, `/statements?q=${encodeURIComponent(text)}`)).text.includes(path);
@@ -235,7 +217,7 @@ test('several open lines are ignored with one reason, or are together the money 
     status: 'PDNG' as const,
     day: today(harness),
   };
-  await upload(ana, { 'several.xml': camt([...rents, halves.entry, rest, waits], { number: '61' }) });
+  await bank.take(camt([...rents, halves.entry, rest, waits], { number: '61' }));
   const send = async (banks: string[], fields: Record<string, string>) => {
     const { action, values } = formOf(await look(ana, '/statements'), 'Ignore the ticked lines');
     const others = Object.entries(values).filter(([name]) => !name.startsWith('lin_') && name !== 'act');
@@ -245,8 +227,6 @@ test('several open lines are ignored with one reason, or are together the money 
       ...fields,
     });
   };
-  const stateOf = async (bank: string) =>
-    (await findLine(harness.service.database, await lineIdOf(bank)))!.state;
   assert.match((await send([], { act: 'ignore', reason: 'Rent' })).body, /Tick at least one line/);
   assert.match((await send(['RENT1'], { act: 'ignore', reason: '' })).body, /Say why this line/);
   assert.equal(await stateOf('RENT1'), 'open');
@@ -281,10 +261,8 @@ test('a rule ignores lines of a name and an account that are open and that come 
     },
     ...more,
   });
-  const stateOf = async (bank: string) =>
-    (await findLine(harness.service.database, await lineIdOf(bank)))!.state;
   const first = [of('P1'), of('P2', { name: 'Paypal Europe' }), of('P3', { name: 'PayPal Asia' })];
-  await upload(ana, { 'p.xml': camt(first, { number: '65' }) });
+  await bank.take(camt(first, { number: '65' }));
   const line = await look(ana, `/statements/lines/${await lineIdOf('P1')}`);
   await ana.send(line, { reason: 'Payouts are booked elsewhere', always: 'yes' }, 'Ignore the line');
   assert.deepEqual(
@@ -293,7 +271,7 @@ test('a rule ignores lines of a name and an account that are open and that come 
   );
   const { entry } = await paid(66);
   const second = [of('P4'), of('P5', { direction: 'DBIT' }), of('P6', { text: entry.text! })];
-  await upload(ana, { 'q.xml': camt(second, { number: '66' }) });
+  await bank.take(camt(second, { number: '66' }));
   assert.deepEqual(
     [await stateOf('P4'), await stateOf('P5'), await stateOf('P6')],
     ['ignored', 'open', 'open'],
@@ -303,14 +281,14 @@ test('a rule ignores lines of a name and an account that are open and that come 
   assert.match(rules.body, /PAYPAL EUROPE[\s\S]*Payouts are booked elsewhere/);
   await ana.send(rules, {}, 'End');
   assert.match((await look(ana, '/statements/rules')).body, /There are no rules\./);
-  await upload(ana, { 'r.xml': camt([of('P7')], { number: '67' }) });
+  await bank.take(camt([of('P7')], { number: '67' }));
   assert.deepEqual([await stateOf('P7'), await stateOf('P4')], ['open', 'ignored']);
 });
 
 test('one transfer for two payments is matched with both on a page that lists them, and taken back', async () => {
   const [one, two] = [await paid(31), await paid(32, {}, { merchant_reference: 'ORDER-<32>' })];
   const entry = { ...one.entry, amount: '63.00', text: `${one.entry.text} ${two.entry.text}` };
-  await upload(ana, { 's.xml': camt([entry], { number: '21' }) });
+  await bank.take(camt([entry], { number: '21' }));
   const path = `/statements/lines/${await lineIdOf(entry.bank!)}`;
   const page = await look(ana, path);
   assert.match(page.body, /The transfer names 2 payments, which come to its amount\./);
@@ -366,9 +344,9 @@ test('a pasted list is shown as it is read before it is kept, and proposes payme
 
   const open = await look(ana, '/statements');
   assert.match(open.body, /Ben<\/b>[^€]*pasted by Ana Admin/);
-  harness.service.database.refresh();
-  const lines = await listLines(harness.service.database, { state: 'open' }, undefined, 1000);
-  const [line, second] = lines.filter(({ amount_minor }) => amount_minor === 6450);
+  const [line, second] = (await bank.lines({ state: 'open' })).filter(
+    ({ amount_minor }) => amount_minor === 6450,
+  );
   const rival = await look(ana, `/statements/lines/${second!.id}`);
   assert.match(rival.body, /Another line carries the reference of this payment/);
   assert.match(rival.body, /pasted by Ana Admin/);
@@ -384,9 +362,7 @@ test('a stranger’s files are not read, and a form without our token changes no
   body.append('files', new Blob([camt([{ amount: '1.00', bank: 'STRANGE' }]) as never]), 'x.xml');
   assert.equal((await sendForm(ana, body, new Map())).status, 401);
   assert.equal((await sendForm(ana, body)).status, 403);
-  harness.service.database.refresh();
-  const lines = await listLines(harness.service.database, {}, undefined, 1000);
-  assert.ok(!lines.some(({ entry_reference }) => entry_reference === 'STRANGE'));
+  assert.deepEqual(await bank.linesOf('STRANGE'), []);
 });
 
 test('a stranger is answered before the files are sent', async () => {

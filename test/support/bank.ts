@@ -1,0 +1,92 @@
+// Bank statements in the store of a test: imported straight through their room, and lines known by the bank's reference.
+import { readStatements } from '#bank-statements';
+import type { Journal } from '../../src/journal/journal.ts';
+import type { Transaction } from '../../src/journal/transaction.ts';
+import type { Payment } from '../../src/payments/payment.ts';
+import type { Imported } from '../../src/statements/import.ts';
+import { type CheckedFile, checkFile, importFile } from '../../src/statements/import-file.ts';
+import type { KeptLine } from '../../src/statements/kept.ts';
+import { findLine, type LineFilter, listLines } from '../../src/statements/line-queries.ts';
+import { openLines } from '../../src/statements/matching/open-lines.ts';
+import { ACCOUNT, camt, type Entry, MATCHING } from './camt.ts';
+import { type Harness, OPERATOR } from './harness.ts';
+import { paymentNow } from './payments.ts';
+
+/** The method of a transfer to some accounts in euros. */
+export const methodsOf = (...ibans: string[]) => [
+  { accounts: ibans.map((iban) => ({ currency: 'EUR', holder: 'Shop', iban, rows: [] })) },
+];
+export const METHODS = methodsOf(ACCOUNT);
+
+/** What a file holds that may be imported. */
+export const checked = (file: Uint8Array, name = 'a.xml', methods = METHODS): CheckedFile =>
+  checkFile(readStatements(file, name), methods);
+
+type Options = Partial<Parameters<typeof importFile>[3]> & { journal?: Journal };
+
+export class Bank {
+  readonly #harness: Harness;
+  #count = 0;
+
+  constructor(harness: Harness) {
+    this.#harness = harness;
+  }
+
+  get database() {
+    const { database } = this.#harness.service;
+    database.refresh();
+    return database;
+  }
+
+  commit<T>(work: (transaction: Transaction) => Promise<T>, row = ''): Promise<T> {
+    return this.#harness.service.journal.commit(work, row);
+  }
+
+  /** Imports a file; undefined where its faults keep it out. */
+  take(file: Uint8Array | CheckedFile, { journal, ...more }: Options = {}): Promise<Imported[] | undefined> {
+    const what = file instanceof Uint8Array ? checked(file) : file;
+    const options = { despiteFaults: false, dryRun: false, ...more };
+    return importFile(journal ?? this.#harness.service.journal, what, OPERATOR, options);
+  }
+
+  /** The same, told as the numbers of lines that are new, booked and known. */
+  async counts(file: Uint8Array, options?: Options) {
+    return (await this.take(file, options))?.map(({ added, booked, known }) => [added, booked, known]);
+  }
+
+  /** Imports a line of EUR 49.90, or as `entry` says. Returns its id. */
+  async bring(entry: Partial<Entry> = {}): Promise<string> {
+    const bank = entry.bank ?? `L${++this.#count}`;
+    await this.take(camt([{ amount: '49.90', ...entry, bank }], { number: String(this.#count) }));
+    return (await this.lines()).find(({ entry_reference }) => entry_reference === bank)!.id;
+  }
+
+  lines(filter: LineFilter = {}): Promise<KeptLine[]> {
+    return listLines(this.database, filter, undefined, 5000);
+  }
+
+  async line(id: string): Promise<KeptLine> {
+    return (await findLine(this.database, id))!;
+  }
+
+  /** The lines of one reference of the bank. */
+  async linesOf(bank: string): Promise<KeptLine[]> {
+    return (await this.lines()).filter(({ entry_reference }) => entry_reference === bank);
+  }
+
+  payment = (id: string): Promise<Payment> => paymentNow(this.#harness, id);
+
+  /** A payment in euros. */
+  async pay(amount = 49.9, more: object = {}): Promise<Payment> {
+    return this.payment((await this.#harness.create({ amount, currency: 'EUR', ...more })).id);
+  }
+
+  open(options?: Parameters<typeof openLines>[2]) {
+    return openLines(this.database, { ...MATCHING, now: this.#harness.clock.now() }, options);
+  }
+
+  /** What is proposed first for an open line. */
+  async proposal(id: string) {
+    return (await this.open()).find(({ line }) => line.id === id)!.proposals[0]!;
+  }
+}
