@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { sharedHarness, startHarness } from '../support/harness.ts';
-import { eventually } from '../support/waiting.ts';
+import { eventually, until } from '../support/waiting.ts';
+import { endpointsOf } from '../support/webhook-endpoints.ts';
 
 const INBOX = '/dev/inbox';
 
@@ -15,8 +16,8 @@ describe('/dev/inbox', () => {
   test('shows what came, verified, and answers 500 once, after which the webhook comes again.', async () => {
     const url = `http://localhost:${new URL(service.origin).port}${INBOX}`;
     assert.ok((await page()).includes(`&quot;url&quot;: &quot;${url}&quot;`) || (await page()).includes(url));
-    const made = await service.request('/v1/webhook_endpoints', { method: 'POST', body: { url } });
-    assert.equal(made.status, 201, made.text);
+    const { add, deliveries } = endpointsOf(service, () => url);
+    const made = await add();
     const { id } = await service.create();
     await eventually(async () => (await count('Signature verified')) === 1);
     assert.ok((await page()).includes(id) && (await page()).includes('payment.created'));
@@ -32,10 +33,11 @@ describe('/dev/inbox', () => {
     await service.create();
     await eventually(async () => (await count('500')) === 1);
     assert.doesNotMatch(await page(), /The next webhook is answered 500/);
-    const path = `/v1/webhook_endpoints/${made.json.data.id}/deliveries?status=retrying`;
-    await eventually(async () => (await service.request(path)).json.data.length === 1);
-    const [failed] = (await service.request(path)).json.data;
-    assert.match(failed.last_attempt.reason, /^Your server answered 500 in \d+ ms$/);
+    const [failed] = await until(
+      () => deliveries(made.id, '?status=retrying'),
+      ({ length }) => length === 1,
+    );
+    assert.match(failed!.last_attempt!.reason, /^Your server answered 500 in \d+ ms$/);
     service.clock.advance(60_000);
     await eventually(async () => (await count('Signature verified')) === 3);
     assert.equal(await count('204'), 2);

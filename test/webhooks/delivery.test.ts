@@ -5,14 +5,8 @@ import { OTHER_KEY, sharedHarness } from '../support/harness.ts';
 import { shared } from '../support/shared.ts';
 import { ENGINES } from '../support/stores.ts';
 import { until } from '../support/waiting.ts';
+import { endpointsOf, type Shown } from '../support/webhook-endpoints.ts';
 import { answering, WebhookReceiver } from '../support/webhook-receiver.ts';
-
-/** A delivery, as far as it is looked at here. */
-interface Delivery {
-  status: string;
-  attempt_count: number;
-  event_type: string;
-}
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -23,25 +17,10 @@ for (const engine of ENGINES) {
     const service = sharedHarness(engine, { isVerified: true });
     const receiver = shared(WebhookReceiver.start);
 
-    /** Adds an endpoint on a path of its own. Returns its `data`. */
-    async function endpoint(path: string, fields: object = {}, key?: string) {
-      const options = { method: 'POST', body: { url: receiver.url(path), ...fields }, ...(key && { key }) };
-      const answer = await service.request('/v1/webhook_endpoints', options);
-      assert.equal(answer.status, 201, answer.text);
-      return answer.json.data;
-    }
-    async function deliveries(id: string, query = '') {
-      const answer = await service.request(`/v1/webhook_endpoints/${id}/deliveries${query}`);
-      assert.equal(answer.status, 200, answer.text);
-      return answer.json.data;
-    }
-    async function remove(id: string) {
-      const answer = await service.request(`/v1/webhook_endpoints/${id}`, { method: 'DELETE' });
-      assert.equal(answer.status, 200, answer.text);
-    }
+    const { add: endpoint, deliveries, remove } = endpointsOf(service, (path) => receiver.url(path));
+    const others = endpointsOf(service, (path) => receiver.url(path), OTHER_KEY);
     /** Waits until deliveries of an endpoint are as `isDone` wants them. */
-    const delivered = (id: string, isDone: (all: Delivery[]) => boolean) =>
-      until(() => deliveries(id, '?limit=100'), isDone);
+    const delivered = (id: string, isDone: (all: Shown[]) => boolean) => until(() => deliveries(id), isDone);
 
     test('each event arrives, signed, as GET /v1/events tells it.', async () => {
       const { id, secret } = await endpoint('/first');
@@ -57,7 +36,7 @@ for (const engine of ENGINES) {
         );
       }
       const all = await delivered(id, (found) => found.every(({ status }) => status === 'delivered'));
-      assert.deepEqual(all.map((one: { event_type: string }) => one.event_type).sort(), [
+      assert.deepEqual(all.map(({ event_type }) => event_type).sort(), [
         'payment.cancelled',
         'payment.created',
       ]);
@@ -66,7 +45,7 @@ for (const engine of ENGINES) {
 
     test('an endpoint gets the types it asks for, of its own merchant alone.', async () => {
       const { id } = await endpoint('/types', { types: ['payment.cancelled'] });
-      const other = await endpoint('/other', {}, OTHER_KEY);
+      const other = await others.add('/other');
       const theirs: string[] = [];
       // The second time comes after whatever the first should not have sent.
       for (const time of [1, 2]) {
@@ -85,7 +64,7 @@ for (const engine of ENGINES) {
         theirs,
       );
       await remove(id);
-      await service.request(`/v1/webhook_endpoints/${other.id}`, { method: 'DELETE', key: OTHER_KEY });
+      await others.remove(other.id);
     });
 
     test('what is missing since a time begins a minute before it, because the clock of another node may be behind.', async () => {

@@ -17,6 +17,7 @@ import { type Harness, LIVE_KEY, sharedHarness, startHarness, TestClock } from '
 import { shared } from '../support/shared.ts';
 import { ENGINES } from '../support/stores.ts';
 import { becomes } from '../support/waiting.ts';
+import { endpointsOf } from '../support/webhook-endpoints.ts';
 import { answering, WebhookReceiver } from '../support/webhook-receiver.ts';
 
 const LONG = { expires_in: 15_000_000 };
@@ -98,13 +99,7 @@ for (const engine of ENGINES) {
     const service = sharedHarness(engine, { isVerified: true });
     const receiver = shared(WebhookReceiver.start);
 
-    async function endpoint(path: string, fields: object = {}): Promise<{ id: string; secret: string }> {
-      const body = { url: receiver.url(path), ...fields };
-      const answer = await service.request('/v1/webhook_endpoints', { method: 'POST', body });
-      assert.equal(answer.status, 201, answer.text);
-      return answer.json.data;
-    }
-    const remove = (id: string) => service.request(`/v1/webhook_endpoints/${id}`, { method: 'DELETE' });
+    const { add: endpoint, change, remove } = endpointsOf(service, (path) => receiver.url(path));
 
     test('each event comes once, signed with the secret of every endpoint that has the URL.', async () => {
       const all: { id: string; secret: string }[] = [];
@@ -185,19 +180,8 @@ for (const engine of ENGINES) {
 
     for (const [what, leave] of [
       ['deleted', (id: string) => remove(id)],
-      [
-        'disabled',
-        (id: string) =>
-          service.request(`/v1/webhook_endpoints/${id}`, { method: 'PATCH', body: { status: 'disabled' } }),
-      ],
-      [
-        'sent elsewhere',
-        (id: string) =>
-          service.request(`/v1/webhook_endpoints/${id}`, {
-            method: 'PATCH',
-            body: { url: receiver.url('/elsewhere') },
-          }),
-      ],
+      ['disabled', (id: string) => change(id, { status: 'disabled' })],
+      ['sent elsewhere', (id: string) => change(id, { url: receiver.url('/elsewhere') })],
     ] as const)
       test(`what waits for an endpoint that is ${what} is sent for the other with its URL.`, async () => {
         const path = `/left-${what.replace(' ', '-')}`;
@@ -221,7 +205,7 @@ for (const engine of ENGINES) {
           const came = receiver.received.filter((one) => one.path === path);
           return new Set(came.map(({ event }) => event.data.payment_id)).size === made.size;
         });
-        for (const one of [first, second]) await remove(one.id);
+        for (const one of what === 'deleted' ? [second] : [first, second]) await remove(one.id);
       });
   });
 }
@@ -242,11 +226,9 @@ describe('a receiver that never took a webhook, in production', () => {
   });
 
   test('is tried a few times a minute whatever waits, and gets all of it once it takes one.', async () => {
-    const body = (path: string) => ({ url: receiver.url(path) });
-    const post = (path: string, fields: object) =>
-      service.request(path, { method: 'POST', key: LIVE_KEY, body: fields });
+    const { add, change } = endpointsOf(service, (path) => receiver.url(path), LIVE_KEY);
     const ids: string[] = [];
-    for (let n = 0; n < 4; n++) ids.push((await post('/v1/webhook_endpoints', body(`/${n}`))).json.data.id);
+    for (let n = 0; n < 4; n++) ids.push((await add(`/${n}`)).id);
     receiver.reply = answering(500);
     await service.create({}, { key: LIVE_KEY });
     await becomes(true, () => receiver.received.length > 0);
@@ -262,12 +244,7 @@ describe('a receiver that never took a webhook, in production', () => {
     for (let n = 0; n < 4; n++) await receiver.have(11, `/${n}`);
     // A new address is a stranger again.
     receiver.reply = answering(500);
-    for (const [n, id] of ids.entries())
-      await service.request(`/v1/webhook_endpoints/${id}`, {
-        method: 'PATCH',
-        key: LIVE_KEY,
-        body: body(`/new/${n}`),
-      });
+    for (const [n, id] of ids.entries()) await change(id, { url: receiver.url(`/new/${n}`) });
     service.clock.advance(MINUTE_MS);
     for (let n = 0; n < 10; n++) await service.create({}, { key: LIVE_KEY });
     // Some may still go to the old address, until the sender hears of the new one.
@@ -286,10 +263,8 @@ test('a receiver that took webhooks and fails is tried once a second, those of o
   const PAYMENTS = 20;
   const { port } = new URL(receiver.url());
   try {
-    for (let n = 0; n < HOSTS; n++) {
-      const body = { url: `http://h${n}.localhost:${port}/${n}` };
-      assert.equal((await service.request('/v1/webhook_endpoints', { method: 'POST', body })).status, 201);
-    }
+    const { add } = endpointsOf(service, (n) => `http://h${n}.localhost:${port}/${n}`);
+    for (let n = 0; n < HOSTS; n++) await add(String(n));
     await service.create();
     await becomes(HOSTS, () => receiver.received.length);
     receiver.reply = answering(500);

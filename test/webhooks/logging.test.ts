@@ -7,6 +7,7 @@ import { logAttempt } from '../../src/webhooks/sender.ts';
 import { sharedHarness } from '../support/harness.ts';
 import { shared } from '../support/shared.ts';
 import { eventually } from '../support/waiting.ts';
+import { endpointsOf, type Shown } from '../support/webhook-endpoints.ts';
 import { answering, WebhookReceiver } from '../support/webhook-receiver.ts';
 
 const FAILED = 'a webhook was not delivered';
@@ -15,20 +16,19 @@ const DISABLED = 'a webhook endpoint was disabled';
 const service = sharedHarness('sqlite', { configuration: 'log_level: info\n' });
 const receiver = shared(WebhookReceiver.start);
 
+const { add, deliveries, remove } = endpointsOf(service, (path) => receiver.url(path));
 const lines = (msg: string) =>
   service.logged.map((line) => JSON.parse(line)).filter((one) => one.msg === msg);
 
 test('an attempt that failed has a line with ids, status, duration and reason, and no secret, query or body.', async () => {
   receiver.reply = answering(500, {}, 'reply-of-the-server');
-  const body = { url: receiver.url('/hook?token=part-of-the-query'), description: 'words-of-the-merchant' };
-  const answer = await service.request('/v1/webhook_endpoints', { method: 'POST', body });
-  const { id, secret } = answer.json.data;
+  const { id, secret } = await add('/hook?token=part-of-the-query', { description: 'words-of-the-merchant' });
   const payment = await service.create({ merchant_reference: 'reference-of-the-merchant' });
   await eventually(async () => lines(FAILED).length > 0);
   const { level, time, ms, reason, ...line } = lines(FAILED)[0];
-  const [delivery] = (await service.request(`/v1/webhook_endpoints/${id}/deliveries`)).json.data;
+  const [{ id: delivery, event_id: event }] = (await deliveries(id)) as [Shown];
   assert.deepEqual(line, {
-    ...{ merchant: 'mer_development', endpoint: id, delivery: delivery.id, event: delivery.event_id },
+    ...{ merchant: 'mer_development', endpoint: id, delivery, event },
     ...{ type: 'payment.created', attempt: 1, status: 500, msg: FAILED },
   });
   assert.equal(level, 30);
@@ -45,15 +45,14 @@ test('an attempt that failed has a line with ids, status, duration and reason, a
     payment.id,
   ])
     assert.ok(!all.includes(kept), kept);
-  await service.request(`/v1/webhook_endpoints/${id}`, { method: 'DELETE' });
+  await remove(id);
 });
 
 test('an endpoint that several attempts at once find gone is said to be disabled once.', async () => {
   const before = lines(FAILED).length;
   const held: ServerResponse[] = [];
   receiver.reply = (_received, response) => void held.push(response);
-  const body = { url: receiver.url('/gone') };
-  const { id } = (await service.request('/v1/webhook_endpoints', { method: 'POST', body })).json.data;
+  const { id } = await add('/gone');
   await Promise.all(Array.from({ length: 4 }, () => service.create()));
   await receiver.have(4, '/gone');
   for (const response of held) response.writeHead(410).end();

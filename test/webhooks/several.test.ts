@@ -3,22 +3,15 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { DELIVERIES_KEPT_MS, delayAfter, ENDPOINTS, RETRY_DELAYS_MS } from '../../src/webhooks/endpoint.ts';
 import { LEASE_MS } from '../../src/webhooks/queue.ts';
-import { OTHER_KEY, sharedHarness } from '../support/harness.ts';
+import { sharedHarness } from '../support/harness.ts';
 import { shared } from '../support/shared.ts';
 import { ENGINES } from '../support/stores.ts';
 import { becomes, until } from '../support/waiting.ts';
+import { endpointsOf, type Shown } from '../support/webhook-endpoints.ts';
 import { answering, type Received, WebhookReceiver } from '../support/webhook-receiver.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** A delivery as the API shows it. */
-interface Shown {
-  id: string;
-  status: string;
-  attempt_count: number;
-  next_attempt_at: string | null;
-  last_attempt: { status: number | null; reason: string } | null;
-}
 const LONG = { expires_in: 15_000_000 };
 
 test('ten attempts are spread over about 75 hours, each delay varied by a fifth; Retry-After lengthens one up to a day.', () => {
@@ -38,16 +31,8 @@ for (const engine of ENGINES) {
     const service = sharedHarness(engine, { isVerified: true });
     const receiver = shared(WebhookReceiver.start);
 
-    async function endpoint(path: string, key?: string) {
-      const options = { method: 'POST', body: { url: receiver.url(path) }, ...(key && { key }) };
-      const answer = await service.request('/v1/webhook_endpoints', options);
-      assert.equal(answer.status, 201, answer.text);
-      return answer.json.data.id as string;
-    }
-    const read = async (id: string) => (await service.request(`/v1/webhook_endpoints/${id}`)).json.data;
-    const deliveries = async (id: string): Promise<Shown[]> =>
-      (await service.request(`/v1/webhook_endpoints/${id}/deliveries?limit=100`)).json.data;
-    const remove = (id: string) => service.request(`/v1/webhook_endpoints/${id}`, { method: 'DELETE' });
+    const { add, read, change, deliveries, remove } = endpointsOf(service, (path) => receiver.url(path));
+    const endpoint = async (path: string): Promise<string> => (await add(path)).id;
     /** Creates a payment and waits until another endpoint has heard of it: whoever is to hear of it at once has as well. */
     async function createAndTell(): Promise<{ id: string }> {
       const witness = await endpoint('/witness');
@@ -136,8 +121,7 @@ for (const engine of ENGINES) {
       receiver.reply = answering(200);
       const second = await createAndTell();
       assert.equal((await receiver.have(1, '/gone')).length, 1, 'nothing is sent while it is off');
-      const on = { method: 'PATCH', body: { status: 'enabled' } };
-      assert.equal((await service.request(`/v1/webhook_endpoints/${id}`, on)).status, 200);
+      await change(id, { status: 'enabled' });
       service.clock.advance(HOUR_MS);
       const came = (await receiver.have(3, '/gone')).slice(1).map(({ event }) => event.data.payment_id);
       assert.deepEqual(new Set(came), new Set([first.id, second.id]));
@@ -191,8 +175,7 @@ for (const engine of ENGINES) {
         ([one]) => one?.attempt_count === 1,
       );
       receiver.reply = answering(200);
-      const body = { url: receiver.url('/new') };
-      await service.request(`/v1/webhook_endpoints/${id}`, { method: 'PATCH', body });
+      await change(id, { url: receiver.url('/new') });
       service.clock.advance(HOUR_MS);
       await receiver.have(1, '/new');
       assert.equal((await receiver.have(1, '/old')).length, 1);
@@ -255,7 +238,6 @@ for (const engine of ENGINES) {
         [],
       );
       await remove(id);
-      await service.request('/v1/webhook_endpoints', { key: OTHER_KEY });
     });
   });
 }

@@ -6,6 +6,7 @@ import { addPerson, entryCount, type Person } from '../../support/admin.ts';
 import { type Harness, OTHER_KEY, startHarness } from '../../support/harness.ts';
 import { DocumentedService, type HoldOptions, type Method } from '../../support/openapi.ts';
 import { eventually } from '../../support/waiting.ts';
+import { endpointsOf } from '../../support/webhook-endpoints.ts';
 import { answering, WebhookReceiver } from '../../support/webhook-receiver.ts';
 
 const PATHS = ['/admin/webhook_endpoints', '/admin/deliveries'];
@@ -47,10 +48,8 @@ describe('webhooks at /admin', () => {
     await receiver.close();
   });
 
-  async function add(path: string, key?: string): Promise<string> {
-    const options = { method: 'POST', body: { url: receiver.url(path) }, ...(key && { key }) };
-    return (await service.request('/v1/webhook_endpoints', options)).json.data.id;
-  }
+  const add = async (path: string, key?: string): Promise<string> =>
+    (await endpointsOf(service, (one) => receiver.url(one), key).add(path)).id;
   const get = (template: string, options: HoldOptions = {}) =>
     documented.hold('GET', template, { key: otto.token, ...options });
   const act = (template: string, id: string | undefined, options: HoldOptions = {}) =>

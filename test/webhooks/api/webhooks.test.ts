@@ -1,10 +1,9 @@
 // /v1/webhook_endpoints and /v1/deliveries: what a merchant can set, what is refused, and that nobody reaches what is somebody else's.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { setTimeout as delay } from 'node:timers/promises';
 import { type Harness, OTHER_KEY, type RequestOptions, sharedHarness } from '../../support/harness.ts';
 import { shared } from '../../support/shared.ts';
-import { eventually } from '../../support/waiting.ts';
+import { becomes, eventually } from '../../support/waiting.ts';
 import { answering, WebhookReceiver } from '../../support/webhook-receiver.ts';
 
 const ENDPOINTS = '/v1/webhook_endpoints';
@@ -222,12 +221,7 @@ describe('webhook endpoints', () => {
     await receiver.have(1, '/again');
     receiver.reply = answering(200);
     const body = { what: 'failed', since: daysAgo(service, 1) };
-    let resent = await send('POST', `/${id}/resend`, { body });
-    for (let i = 0; resent.json.data.deliveries !== 1 && i < 50; i++) {
-      await delay(100);
-      resent = await send('POST', `/${id}/resend`, { body });
-    }
-    assert.deepEqual(resent.json.data.deliveries, 1, resent.text);
+    await becomes(1, async () => (await send('POST', `/${id}/resend`, { body })).json.data.deliveries);
     const [first, second] = await receiver.have(2, '/again');
     assert.equal(first!.id, second!.id);
     const query = `?payment_id=${payment}`;
@@ -240,13 +234,9 @@ describe('webhook endpoints', () => {
     const missing = { what: 'missing', since: daysAgo(service, 29) };
     assert.equal((await send('POST', `/${id}/resend`, { body: missing })).status, 200);
     await receiver.have(4, '/again');
-    for (let i = 0; i < 50; i++) {
-      const came = receiver.received.filter(({ path }) => path === '/again');
-      const created = (await service.request('/v1/events?type=payment.created&limit=100')).json.data;
-      if (new Set(came.map((one) => one.id)).size === created.length) break;
-      assert.ok(i < 49, 'all events of the history came');
-      await delay(100);
-    }
+    const created = (await service.request('/v1/events?type=payment.created&limit=100')).json.data;
+    const came = () => receiver.received.filter(({ path }) => path === '/again');
+    await becomes(created.length, () => new Set(came().map((one) => one.id)).size); // all events of the history
     const off = await send('PATCH', `/${id}`, { body: { status: 'disabled' } });
     assert.equal(off.status, 200);
     assert.equal((await send('POST', `/${id}/resend`, { body })).json.error.code, 'invalid_status');

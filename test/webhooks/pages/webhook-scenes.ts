@@ -1,10 +1,10 @@
 // The pages of webhooks for the gallery: one endpoint that fails, one that is disabled, and what is asked about them.
-import assert from 'node:assert/strict';
 import type { Scene } from '../../operate/pages/gallery.ts';
 import type { Client } from '../../support/console.ts';
 import type { Harness } from '../../support/harness.ts';
 import { createAt, KEYS } from '../../support/shop.ts';
-import { eventually } from '../../support/waiting.ts';
+import { until } from '../../support/waiting.ts';
+import { endpointsOf, type Shown } from '../../support/webhook-endpoints.ts';
 
 /** Nobody listens there: each attempt fails at once. */
 const DEAD = 'http://localhost:9';
@@ -18,22 +18,17 @@ export interface WebhookStage {
 
 /** Adds the endpoints, and waits for a first attempt that fails. */
 export async function addWebhooks(harness: Harness, ana: Client): Promise<WebhookStage> {
-  const key = KEYS.transfer;
-  const add = async (path: string, description: string): Promise<string> => {
-    const body = { url: `${DEAD}${path}`, description };
-    const answer = await harness.request('/v1/webhook_endpoints', { method: 'POST', body, key });
-    assert.equal(answer.status, 201, answer.text);
-    return answer.json.data.id;
-  };
-  const failing = await add(`/orders/${'very-long-path-'.repeat(8)}`, 'Orders, to the till & the books');
-  const disabled = await add('/old', 'The old shop');
+  const { add, deliveries } = endpointsOf(harness, (path) => `${DEAD}${path}`, KEYS.transfer);
+  const long = `/orders/${'very-long-path-'.repeat(8)}`;
+  const { id: failing } = await add(long, { description: 'Orders, to the till & the books' });
+  const { id: disabled } = await add('/old', { description: 'The old shop' });
   const question = await ana.get(`/webhooks/${disabled}/disable`);
   await ana.send(question, { reason: 'It answers with our own checkout.' }, 'Disable the endpoint');
   await createAt(harness, 'transfer', { amount: 12 });
-  const deliveries = async () =>
-    (await harness.request(`/v1/webhook_endpoints/${failing}/deliveries`, { key })).json.data;
-  await eventually(async () => (await deliveries())[0]?.status === 'retrying');
-  const [{ id: delivery }] = await deliveries();
+  const [{ id: delivery }] = await until(
+    async () => (await deliveries(failing)) as [Shown],
+    ([newest]) => newest?.status === 'retrying',
+  );
   return { failing, disabled, delivery };
 }
 

@@ -6,6 +6,7 @@ import { sharedHarness } from '../../support/harness.ts';
 import { strictly } from '../../support/markup.ts';
 import { shared } from '../../support/shared.ts';
 import { eventually } from '../../support/waiting.ts';
+import { endpointsOf, type Shown } from '../../support/webhook-endpoints.ts';
 import { answering, WebhookReceiver } from '../../support/webhook-receiver.ts';
 
 const harness = sharedHarness('sqlite', { isVerified: true, configuration: MANY_SIGN_INS });
@@ -15,13 +16,9 @@ before(async () => {
   ana = await signIn(harness);
 });
 
-async function addEndpoint(path: string): Promise<string> {
-  const body = { url: receiver.url(path), description: 'Orders <1>' };
-  return (await harness.request('/v1/webhook_endpoints', { method: 'POST', body })).json.data.id;
-}
-const shownOf = async (id: string) => (await harness.request(`/v1/webhook_endpoints/${id}`)).json.data;
-const deliveriesOf = async (id: string) =>
-  (await harness.request(`/v1/webhook_endpoints/${id}/deliveries`)).json.data;
+const { add, read: shownOf, deliveries: deliveriesOf } = endpointsOf(harness, (path) => receiver.url(path));
+const addEndpoint = async (path: string): Promise<string> =>
+  (await add(path, { description: 'Orders <1>' })).id;
 const tried = (id: string, status: string) =>
   eventually(async () => (await deliveriesOf(id))[0]?.status === status);
 
@@ -55,7 +52,7 @@ test('Whoever reads sees each endpoint, why a delivery failed, and when it is tr
     /There are no deliveries in this state\./,
   );
   assert.equal((await olga.get(`/webhooks/${id}?status=lost`)).status, 422);
-  const [{ id: delivery }] = await deliveriesOf(id);
+  const [{ id: delivery }] = (await deliveriesOf(id)) as [Shown];
   // Of a server on this machine no reply is kept.
   await harness.service.journal.commit((transaction) =>
     transaction.query(
@@ -123,7 +120,7 @@ test('An administrator sends one delivery again, all that failed, and what an en
   const { id: payment } = await harness.create();
   await tried(id, 'retrying');
   receiver.reply = answering(200);
-  const [{ id: delivery }] = await deliveriesOf(id);
+  const [{ id: delivery }] = (await deliveriesOf(id)) as [Shown];
   const page = await look(ana, `/webhooks/${id}/deliveries/${delivery}`);
   const again = await ana.send(page, {}, 'Send again now');
   assert.equal(again.status, 200);
