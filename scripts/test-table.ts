@@ -149,12 +149,9 @@ const NEEDS_OWN_PROCESS = new RegExp(
   [
     // Replaced for the whole process, and in some files not put back.
     'process\\.env\\.\\w+ = ',
-    '(?<!\\.)mock\\.method\\(performance',
     'setDefaultCACertificates',
     // Measured of the whole process.
     'process\\.memoryUsage',
-    // How long the event loop waits.
-    'LOCK_HELD_MS',
     // Other processes open the store while this one serves it, in the hundreds of calls of one file.
     'fastify\\.initialization',
   ].join('|'),
