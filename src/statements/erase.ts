@@ -11,8 +11,7 @@ import { type Clock, DAY_MS, dateIn, HOUR_MS } from '../lib/time.ts';
 import { customerOf } from '../payments/payment.ts';
 import { findPayment } from '../payments/queries.ts';
 import { type KeptLine, type KeptRule, LINES, RULES } from './kept.ts';
-import { linesOfPayments, oldLines, wholeOf } from './line-queries.ts';
-import { oldRules, rulesAbout } from './rule-queries.ts';
+import { linesOfPayments, oldLines, oldRules, rulesAbout, wholeOf } from './line-queries.ts';
 import { knownBy } from './rules.ts';
 
 /** Lines erased in one commit. */

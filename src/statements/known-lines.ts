@@ -9,10 +9,12 @@ import { phrase } from '../lib/phrases.ts';
 import { closedBefore } from './balance-queries.ts';
 import { type KeptLine, type KeptRule, LINE_ID_PREFIX, LINES, type LineDetails, writeLine } from './kept.ts';
 import {
+  activeRules,
   entriesAsShown,
   findLine,
   isPart,
   linesAlike,
+  linesBetween,
   linesByFingerprint,
   thoseThatStand,
 } from './line-queries.ts';
@@ -26,7 +28,6 @@ import {
   pairsOf,
   sameMoney,
 } from './other-money.ts';
-import { activeRules, linesBetween } from './rule-queries.ts';
 import { ignoredBy, ruleFor } from './rules.ts';
 
 /** The lines of one account that the store or the file has shown so far. */

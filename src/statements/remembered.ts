@@ -10,7 +10,7 @@ import type { MethodSettings } from '../payments/methods/settings.ts';
 import { accountsAgree } from '../payments/methods/transfer/payer-account.ts';
 import type { Reader } from '../store/database.ts';
 import { LAYOUT_ID_PREFIX, LAYOUTS } from './kept.ts';
-import { findLayout, listLayouts } from './rule-queries.ts';
+import { findLayout, listLayouts } from './line-queries.ts';
 
 /** Everything that was confirmed. Throws `DatabaseError`. */
 async function rememberedLayouts(database: Reader): Promise<RememberedLayout[]> {

@@ -11,9 +11,8 @@ import { phrase, spoken } from '../lib/phrases.ts';
 import { searchedName } from '../lib/search-terms.ts';
 import { rowWithId } from '../store/table.ts';
 import { type KeptLine, type KeptRule, LINES, RULE_ID_PREFIX, RULES, saidOn, writeLine } from './kept.ts';
-import { listLines } from './line-queries.ts';
+import { activeRules, listLines } from './line-queries.ts';
 import { bankLine, referencesOn } from './matching/line-evidence.ts';
-import { activeRules } from './rule-queries.ts';
 
 /** Rules that count at once. */
 const RULES_MAXIMUM = 500;

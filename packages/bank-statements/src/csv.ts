@@ -7,9 +7,8 @@ import { type CsvEntry, type CsvRowsSaid, partsOf, readRows } from './csv-entrie
 import { type CsvLayout, mergedLayout, type PartialLayout, type RememberedLayout } from './csv-layout.ts';
 import { ownOf } from './csv-line.ts';
 import { type CsvTable, csvTable, type TextSource } from './csv-table.ts';
-import { sha256Of } from './digest.ts';
 import type { Encoding } from './encodings.ts';
-import { LineNumbering } from './fingerprint.ts';
+import { LineNumbering, sha256Of } from './fingerprint.ts';
 import { knownAccount, nameOfAccount } from './known-account.ts';
 import type { Balance, Statement, StatementAccount, StatementFault, TakeLine } from './statement.ts';
 import { present } from './values.ts';

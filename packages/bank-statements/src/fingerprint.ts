@@ -1,5 +1,6 @@
 // Identifies lines, so that the same money in another file is found again.
-import { sha256Of } from './digest.ts';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { Statement, StatementLine } from './statement.ts';
 import { folded } from './values.ts';
 
@@ -57,4 +58,18 @@ function digestOf(account: string, line: LineRead, format: Statement['format']):
   };
   const told = [account, String(line.amountMinor), currency, direction, String(isReversal), ...rest()];
   return sha256Of(JSON.stringify(told), 16);
+}
+
+interface NodeCrypto {
+  hash?(algorithm: string, text: string, encoding: 'hex'): string;
+}
+type Builtins = { process?: { getBuiltinModule?(name: string): NodeCrypto | undefined } };
+
+/** Node's own SHA-256 is nine times as fast as one in JavaScript. Browsers have no synchronous one. */
+const native = (globalThis as Builtins).process?.getBuiltinModule?.('node:crypto')?.hash;
+
+/** The first bytes of the SHA-256 (FIPS 180-4) of UTF-8 text, in hexadecimal digits. */
+export function sha256Of(text: string, bytes: number): string {
+  if (native) return native('sha256', text, 'hex').slice(0, 2 * bytes);
+  return bytesToHex(sha256(utf8ToBytes(text)).subarray(0, bytes));
 }

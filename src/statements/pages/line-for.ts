@@ -12,7 +12,7 @@ import { findLine } from '../line-queries.ts';
 import { acceptLine, ignoreReasonFault, isUnclear, lineNotFound } from '../matching/line-acts.ts';
 import { bankLine } from '../matching/line-evidence.ts';
 import { acceptParts, type LinePart } from '../matching/line-parts.ts';
-import { goOn } from './statement-done.ts';
+import { goOn } from './statement-outcome.ts';
 import { lineAmount, lineForm, type StatementContext, typed } from './statement-page.ts';
 
 /** Payments that one form names. */

@@ -33,9 +33,8 @@ import { bankLine } from '../matching/line-evidence.ts';
 import { openLines } from '../matching/open-lines.ts';
 import { makeRule } from '../rules.ts';
 import { namingForm } from './line-for.ts';
-import { doneLine, goOn } from './statement-done.ts';
 import { levelStamp } from './statement-lists.ts';
-import { outcomeOf, severalForm } from './statement-outcome.ts';
+import { doneLine, goOn, outcomeOf, severalForm } from './statement-outcome.ts';
 import {
   dayOn,
   lineAmount,

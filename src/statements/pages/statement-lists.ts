@@ -7,12 +7,11 @@ import { addressOfPayment } from '../../review/pages/panel.ts';
 import { sumOf } from '../../review/review.ts';
 import { pager, records } from '../../web/markup/table.ts';
 import { isLineId, type KeptLine, type LineState } from '../kept.ts';
-import { findLine, listLines } from '../line-queries.ts';
+import { findLine, listLines, pastedLines } from '../line-queries.ts';
 import type { Proposal } from '../matching/judge-line.ts';
 import { type BankLine, bankLine } from '../matching/line-evidence.ts';
 import { SEARCHED_MAXIMUM, searchLines } from '../matching/line-search.ts';
 import { certainPairs, OPEN_MAXIMUM, openLines } from '../matching/open-lines.ts';
-import { pastedLines } from '../rule-queries.ts';
 import {
   dayColumn,
   lineAmount,

@@ -1,21 +1,28 @@
-// What became of a bank line, and the form that takes it back; a line for several payments, and the form that matches it with all of them.
+// What became of a bank line: as its page says it, as the next page tells it, and the forms that take it back or split it.
 
 import { notice, said } from '../../administrators/pages/parts.ts';
 import type { Outcome } from '../../administrators/pages/route.ts';
 import { type Html, hidden, html } from '../../lib/html.ts';
 import type { Payment } from '../../payments/payment.ts';
-import { findPayments } from '../../payments/queries.ts';
+import { findPayment, findPayments } from '../../payments/queries.ts';
 import { addressOfLine, addressOfPayment, statusStamp } from '../../review/pages/panel.ts';
 import { restOf } from '../../review/review.ts';
 import { records } from '../../web/markup/table.ts';
-import type { KeptLine } from '../kept.ts';
+import { isLineId, type KeptLine } from '../kept.ts';
 import { findLine, partsOfLine } from '../line-queries.ts';
 import type { Proposal } from '../matching/judge-line.ts';
 import { isDecidedBy, reopenLine } from '../matching/line-acts.ts';
 import { bankLine } from '../matching/line-evidence.ts';
 import { acceptParts, reopenParts, severalOf } from '../matching/line-parts.ts';
-import { goOn } from './statement-done.ts';
-import { lineAmount, lineForm, type StatementContext } from './statement-page.ts';
+import { openLines, placeInList } from '../matching/open-lines.ts';
+import {
+  dayOn,
+  lineAmount,
+  lineForm,
+  STATE_NAMES,
+  STATEMENTS_PATH,
+  type StatementContext,
+} from './statement-page.ts';
 
 /** What became of a line, and the button that takes it back for those who may decide, unless its payment is decided. */
 export async function outcomeOf(
@@ -123,4 +130,36 @@ export async function takeReopen(context: StatementContext): Promise<Outcome> {
   const reopen = isSplit ? reopenParts : reopenLine;
   await journal.commit((transaction) => reopen(transaction, principal, id));
   return { to: addressOfLine(context, id) };
+}
+
+/** The next open line below one that was decided, certain and pending ones left out; the list if there is none. */
+export async function goOn(context: StatementContext, lineId: string): Promise<Outcome> {
+  const { database, address } = context;
+  database.refresh();
+  const line = await findLine(database, lineId);
+  const open = line ? await openLines(database, context) : [];
+  const next = open.find(
+    ({ line: one, proposals: [best] }) =>
+      placeInList(one) < placeInList(line!) && one.booked === 1 && best?.level !== 'certain',
+  );
+  if (!next) return { to: address(STATEMENTS_PATH, { done: lineId }) };
+  // Browsers focus no button by themselves on a page whose address leads to a place in it, as every redirect else does.
+  return { to: `${address(`${STATEMENTS_PATH}/lines/${next.line.id}`, { done: lineId })}#next` };
+}
+
+/** What was done last, told from what stands in the store. */
+export async function doneLine(context: StatementContext): Promise<Html | undefined> {
+  const { say } = context;
+  const id = context.query.get('done');
+  const line = id !== null && isLineId(id) ? await findLine(context.database, id) : undefined;
+  if (!line) return undefined;
+  const payment =
+    line.payment_id !== null &&
+    html` · <a href="${addressOfPayment(context, line.payment_id)}">${say`See the payment`}</a>`;
+  const isApproved =
+    line.payment_id !== null && (await findPayment(context.database, line.payment_id))?.status === 'approved';
+  return notice(
+    html`<p>${isApproved ? say`Approved` : say.of(STATE_NAMES[line.state])}: ${lineAmount(context, line)}, ${dayOn(context, line)}.
+<a href="${addressOfLine(context, line.id)}">${say`See the line`}</a>${payment}</p>`,
+  );
 }

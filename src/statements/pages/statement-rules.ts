@@ -6,7 +6,7 @@ import { type Html, html } from '../../lib/html.ts';
 import { accountNumber } from '../../review/pages/panel.ts';
 import { records } from '../../web/markup/table.ts';
 import { type KeptLine, type KeptRule, saidOn } from '../kept.ts';
-import { activeRules } from '../rule-queries.ts';
+import { activeRules } from '../line-queries.ts';
 import { endRule, knownBy } from '../rules.ts';
 import { pageBelow, STATEMENTS_PATH, type StatementContext, saidOrDash } from './statement-page.ts';
 

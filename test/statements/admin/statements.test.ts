@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { DAY_MS } from '../../../src/lib/time.ts';
-import { listLayouts } from '../../../src/statements/rule-queries.ts';
+import { listLayouts } from '../../../src/statements/line-queries.ts';
 import { addPerson, type Person } from '../../support/admin.ts';
 import { ACCOUNT, camt, TRANSFERS, today } from '../../support/camt.ts';
 import { sharedHarness } from '../../support/harness.ts';
