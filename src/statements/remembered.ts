@@ -1,7 +1,7 @@
 // Remembers how CSV exports of an account are read, as the bookkeeper confirmed it.
 
 import { electronicFormatIBAN, isValidIBAN } from 'ibantools';
-import type { CsvLayout, ReadOptions, RememberedLayout, StatementAccount } from '#bank-statements';
+import type { ReadOptions, RememberedLayout, StatementAccount } from '#bank-statements';
 import { type Act, newSalt } from '../journal/audit-entry.ts';
 import { changeRow, recordNewRow } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
@@ -11,16 +11,6 @@ import { accountsAgree } from '../payments/methods/transfer/payer-account.ts';
 import type { Reader } from '../store/database.ts';
 import { LAYOUT_ID_PREFIX, LAYOUTS } from './kept.ts';
 import { findLayout, listLayouts } from './line-queries.ts';
-
-/** Everything that was confirmed. Throws `DatabaseError`. */
-async function rememberedLayouts(database: Reader): Promise<RememberedLayout[]> {
-  const rows = await listLayouts(database);
-  return rows.map(({ account, shape, layout }) => ({
-    account,
-    shape,
-    layout: JSON.parse(layout) as CsvLayout,
-  }));
-}
 
 /** What is known of files beside what they hold: confirmed layouts, and the currencies of own accounts. Throws `DatabaseError`. */
 export async function readingOptions(
@@ -33,7 +23,11 @@ export async function readingOptions(
       currency,
     })),
   );
-  return { remembered: await rememberedLayouts(database), accounts };
+  const layouts = await listLayouts(database);
+  return {
+    remembered: layouts.map(({ account, shape, layout }) => ({ account, shape, layout: JSON.parse(layout) })),
+    accounts,
+  };
 }
 
 /** Keeps a layout in place of the one before. Does nothing if it is the same. Throws `DatabaseError`. */

@@ -113,18 +113,9 @@ export function guessEncoding(
         isSpoken: languages.some((one) => spoken.has(one)),
       };
     }),
-    {
-      encoding: 'shift_jis' as const,
-      text: decode(sample, 'shift_jis'),
-      score: pairScore(sample, isJapanese),
-      isSpoken: false,
-    },
-    {
-      encoding: 'gb18030' as const,
-      text: decode(sample, 'gb18030'),
-      score: pairScore(sample, isChinese),
-      isSpoken: false,
-    },
+    ...PAIRED.map(([encoding, judge]) => ({
+      ...{ encoding, text: decode(sample, encoding), score: pairScore(sample, judge), isSpoken: false },
+    })),
   ].filter(({ text }) => text !== undefined);
   const best = found.reduce((one, other) => (other.score > one.score ? other : one));
   const rival = found.find(
@@ -224,3 +215,8 @@ const isChinese: PairJudge = (first, second = 0) => {
   if (first >= 0xb0 && first <= 0xd7) return { score: 2, length: 2 };
   return { score: first >= 0xa1 && first <= 0xa9 ? 1 : -1, length: 2 };
 };
+
+const PAIRED = [
+  ['shift_jis', isJapanese],
+  ['gb18030', isChinese],
+] as const;
