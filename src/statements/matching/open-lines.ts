@@ -1,4 +1,4 @@
-// The open lines of the store with what is proposed for each, held against older lines that carry a reference which a shown line carries too.
+// The open lines of the store with what is proposed for each, held against older lines that carry the reference of a shown one.
 
 import { timeOrderedFloor } from '../../lib/ids.ts';
 import { DAY_MS } from '../../lib/time.ts';
