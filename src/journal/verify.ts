@@ -7,8 +7,14 @@ import { type SchemaFault, schemaFaults } from '../store/schema.ts';
 import { type AuditEntry, NO_SEAL, type Seal, sealEntries } from './audit-entry.ts';
 import type { Checkpoint, CheckpointReading } from './checkpoint.ts';
 import { appliedMigrations, countEntriesBefore, entriesBehind, readHeads, sealsAfter } from './queries.ts';
-import type { Acknowledgement, RowFault } from './row-fault.ts';
-import { HistoryBroken, type RowCheck, type RowReport, type Voucher } from './rows.ts';
+import {
+  type Acknowledgement,
+  HistoryBroken,
+  type RowCheck,
+  type RowFault,
+  type RowReport,
+  type Voucher,
+} from './rows.ts';
 
 export { HistoryBroken };
 

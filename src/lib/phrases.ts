@@ -43,27 +43,19 @@ const keyOf = (strings: readonly string[]): string =>
 /** In this order a translation gives the forms that its language has, with `|` between them. */
 const CATEGORIES = ['zero', 'one', 'two', 'few', 'many', 'other'] as const;
 
-/** Templates are few and live as long as the program. */
-const keys = new WeakMap<readonly string[], string>();
-
 export function sayIn(tag: string, translations: Translations): Say {
   const numbers = new Intl.NumberFormat(tag);
   const plurals = new Intl.PluralRules(tag);
   const has = plurals.resolvedOptions().pluralCategories;
   const forms = CATEGORIES.filter((one) => has.includes(one));
-  /** A text in pieces: those at odd places are numbers of values. */
+  /** A text in pieces: those at odd places are numbers of values. Templates are few and live as long as the program. */
   const compiled = new Map<readonly string[], string[]>();
   const piecesOf = (strings: readonly string[]): string[] => {
-    let pieces = compiled.get(strings);
-    if (!pieces) {
-      let key = keys.get(strings);
-      if (key === undefined) {
-        key = keyOf(strings);
-        keys.set(strings, key);
-      }
-      pieces = (translations[key] ?? key).split(/\{(\d)\}/);
-      compiled.set(strings, pieces);
-    }
+    const known = compiled.get(strings);
+    if (known) return known;
+    const key = keyOf(strings);
+    const pieces = (translations[key] ?? key).split(/\{(\d)\}/);
+    compiled.set(strings, pieces);
     return pieces;
   };
   const written = (value: string | number) =>

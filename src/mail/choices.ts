@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { type Administrator, actorOf, recordAdministrator } from '../administrators/administrator.ts';
 import { changeAdministrator } from '../administrators/queries.ts';
+import type { KeyRing } from '../journal/keys/key-ring.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { phrase } from '../lib/phrases.ts';
 import type { Directory } from '../merchants/directory.ts';
@@ -84,4 +85,17 @@ export async function keepChoices(
   const act = { actor: actorOf(id), request_id: requestId };
   await recordAdministrator(transaction, act, 'administrator.letters_chosen', changed);
   return true;
+}
+
+export const UNSUBSCRIBE_PATH = '/mail/unsubscribe';
+
+const statement = (id: string) => JSON.stringify(['no digest', id]);
+
+export const unsubscribeUrl = (ring: KeyRing, baseUrl: string, id: string): string =>
+  `${baseUrl}${UNSUBSCRIBE_PATH}?from=${id}.${ring.mac('unsubscribe', statement(id))}`;
+
+/** The administrator whom the `from` of such an address names; undefined if the token is not ours. */
+export function unsubscriber(ring: KeyRing, from: string): string | undefined {
+  const [, id, token] = /^(adm_[0-9a-z]{36})\.([\w-]{43})$/.exec(from) ?? [];
+  return id !== undefined && ring.isMac('unsubscribe', statement(id), token!) ? id : undefined;
 }

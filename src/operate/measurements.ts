@@ -14,9 +14,8 @@ import type { Waits } from '../payments/waits.ts';
 import type { ReviewFigures } from '../review/figures.ts';
 import type { DatabaseFailure, Reader } from '../store/database.ts';
 import type { Observe } from '../web/shell.ts';
-import { waitingDeliveries } from '../webhooks/delivery-queries.ts';
 import { ENDPOINT_STATES } from '../webhooks/endpoint.ts';
-import { endpointStates } from '../webhooks/queries.ts';
+import { endpointStates, waitingDeliveries } from '../webhooks/queries.ts';
 import type { WebhookWorker } from '../webhooks/worker.ts';
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];

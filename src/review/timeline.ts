@@ -5,7 +5,7 @@ import type { AuditEntry, Seal } from '../journal/audit-entry.ts';
 import type { CheckpointLookup } from '../journal/checkpoint.ts';
 import { entriesOf, findSeal, sealHolding } from '../journal/queries.ts';
 import type { Facts } from '../journal/record-row.ts';
-import { ACKNOWLEDGED } from '../journal/row-fault.ts';
+import { ACKNOWLEDGED } from '../journal/rows.ts';
 import { ENGLISH, phrase, type Say } from '../lib/phrases.ts';
 import type { Payment } from '../payments/payment.ts';
 import type { Reader } from '../store/database.ts';

@@ -15,8 +15,8 @@ import {
 import type { Act } from '../journal/audit-entry.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Transaction } from '../journal/transaction.ts';
-import { counted } from '../lib/counted.ts';
 import { OperationalError } from '../lib/errors.ts';
+import { counted } from '../lib/text.ts';
 import { monotonicMs, SECOND_MS } from '../lib/time.ts';
 import type { MethodSettings } from '../payments/methods/settings.ts';
 import { DatabaseError } from '../store/database.ts';

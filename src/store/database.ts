@@ -21,7 +21,7 @@ export interface Queryable extends Reader {
   insert(table: string, rows: readonly object[]): Promise<void>;
 }
 
-export interface Database extends Queryable {
+export interface Database extends Reader {
   readonly engine: 'sqlite' | 'postgres';
   /** Outside `transaction`, reads only: on SQLite they run on a connection that cannot write. */
   query<R = Row>(sql: string, ...values: Value[]): Promise<R[]>;
@@ -46,11 +46,6 @@ export interface Database extends Queryable {
   snapshot<T>(work: (view: Reader) => Promise<T>): Promise<T>;
   /** Runs many statements: those of a migration inside `transaction`, others outside of one. Nothing else may use the store meanwhile. */
   script(sql: string): Promise<void>;
-  /**
-   * The engine's settings by which an answered commit outlives a power cut, by their names, as they are where nothing of ours
-   * sets them: on PostgreSQL `fsync`, `full_page_writes` and `synchronous_commit`, on SQLite `journal_mode`, whose log is flushed.
-   */
-  durability(): Promise<Readonly<Record<string, string>>>;
   /**
    * Checks the indexes against their tables, and on SQLite the whole file. Returns at most ten faults, a clause each. Reads the whole
    * store in a process or on a connection of its own, so other calls do not wait. `signal` ends it. Throws `DatabaseError`, and the
@@ -114,7 +109,6 @@ export function countFailures(database: Database, count: (failure: DatabaseFailu
     engine: database.engine,
     query: <R>(sql: string, ...values: Parameters<Database['query']>[1][]) =>
       watched(database.query<R>(sql, ...values)),
-    insert: (table, rows) => watched(database.insert(table, rows)),
     transaction: (work, withinMs, onWritten) => watched(database.transaction(work, withinMs, onWritten)),
     get flushing() {
       return database.flushing;
@@ -122,8 +116,20 @@ export function countFailures(database: Database, count: (failure: DatabaseFailu
     refresh: () => database.refresh(),
     snapshot: (work) => watched(database.snapshot(work)),
     script: (sql) => watched(database.script(sql)),
-    durability: () => watched(database.durability()),
     indexFaults: (signal) => watched(database.indexFaults(signal)),
     close: () => database.close(),
   };
+}
+
+/** By engine: the settings by which an answered commit outlives a power cut, where nothing of ours sets them. */
+const DURABILITY: Record<Database['engine'], string> = {
+  sqlite: "select 'journal_mode' as name, journal_mode as setting from pragma_journal_mode",
+  // Asked where the session's own word is not: this is what the server, the database and the role have.
+  postgres: `select name, setting from pg_settings where name in ('fsync', 'full_page_writes', 'synchronous_commit')`,
+};
+
+/** These settings by their names. On SQLite it is the mode of its journal, whose log is flushed. Throws `DatabaseError`. */
+export async function durability(database: Database): Promise<Record<string, string>> {
+  const rows = await database.query<{ name: string; setting: string }>(DURABILITY[database.engine]);
+  return Object.fromEntries(rows.map(({ name, setting }) => [name, setting]));
 }

@@ -70,10 +70,6 @@ class Postgres implements Database {
     return rows as R[];
   }
 
-  insert(): never {
-    throw new Error('insert belongs in a transaction');
-  }
-
   async transaction<T>(work: (transaction: Queryable) => Promise<T>, withinMs?: number): Promise<T> {
     if (this.#isWriting) throw new Error('one transaction at a time');
     this.#isWriting = true;
@@ -110,14 +106,6 @@ class Postgres implements Database {
     const connection = this.#working ?? (await this.#connectWriter(new Budget(this.#answerMs)));
     // No deadline: migrating a large store takes minutes, and its callers wait as long.
     await connection.script(`set statement_timeout = 0; ${sql}\n; reset statement_timeout`, NO_DEADLINE_MS);
-  }
-
-  async durability(): Promise<Record<string, string>> {
-    // Asked where the session's own word is not: this is what the server, the database and the role have.
-    const rows = await this.query<{ name: string; setting: string }>(
-      `select name, setting from pg_settings where name in ('fsync', 'full_page_writes', 'synchronous_commit')`,
-    );
-    return Object.fromEntries(rows.map(({ name, setting }) => [name, setting]));
   }
 
   async indexFaults(signal?: AbortSignal): Promise<string[]> {

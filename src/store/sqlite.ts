@@ -104,10 +104,6 @@ class Sqlite implements Database {
     }
   }
 
-  insert(): never {
-    throw new Error('insert belongs in a transaction');
-  }
-
   async transaction<T>(
     work: (transaction: Queryable) => Promise<T>,
     _withinMs?: number,
@@ -155,11 +151,6 @@ class Sqlite implements Database {
     } catch (error) {
       this.#watch(error);
     }
-  }
-
-  async durability(): Promise<Readonly<Record<string, string>>> {
-    const [setting] = this.#writer.all<{ journal_mode: string }>('pragma journal_mode', []);
-    return { ...setting };
   }
 
   indexFaults(signal?: AbortSignal): Promise<string[]> {

@@ -1,7 +1,7 @@
 // What administrators and operators do about a webhook endpoint: disable, enable, send again.
-import { counted } from '../lib/counted.ts';
+
 import { phrase } from '../lib/phrases.ts';
-import { asciiDigits } from '../lib/text.ts';
+import { asciiDigits, counted } from '../lib/text.ts';
 import { DAY_MS } from '../lib/time.ts';
 import { REASON_MAXIMUM, reasonFault } from '../merchants/change.ts';
 import { type Acts, act, reasonTaken, type Taken } from '../web/act.ts';

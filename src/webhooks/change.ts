@@ -12,7 +12,6 @@ import { phrase } from '../lib/phrases.ts';
 import { DAY_MS } from '../lib/time.ts';
 import type { Tenant } from '../payments/queries.ts';
 import type { Database } from '../store/database.ts';
-import { oldestWaiting } from './delivery-queries.ts';
 import {
   type DisabledReason,
   ENDPOINT_ID_PREFIX,
@@ -27,6 +26,7 @@ import {
   listEndpoints,
   moveBack,
   noteAnswer,
+  oldestWaiting,
   othersWithUrl,
   removeEndpoint,
 } from './queries.ts';

@@ -5,7 +5,7 @@ import { request as plainRequest } from 'node:http';
 import { request as tlsRequest } from 'node:https';
 import { connect, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type PeerCertificate, type TLSSocket } from 'node:tls';
-import { counted } from '../lib/counted.ts';
+import { counted } from '../lib/text.ts';
 import { DAY_MS } from '../lib/time.ts';
 import { isLoopbackHost } from '../lib/web-address.ts';
 import { type AddressRules, isPublicAddress, mayConnect } from './addresses.ts';

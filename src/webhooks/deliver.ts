@@ -14,7 +14,6 @@ import type { Database } from '../store/database.ts';
 import type { AddressRules } from './addresses.ts';
 import { type AttemptOutcome, attemptDelivery, UNANSWERED } from './attempt.ts';
 import { change, disableEndpoint } from './change.ts';
-import { dueNow, failedDueNow, noteAttempt } from './delivery-queries.ts';
 import {
   DELIVERIES_KEPT_MS,
   type Delivery,
@@ -24,7 +23,7 @@ import {
   FAILING_MAXIMUM_MS,
   takes,
 } from './endpoint.ts';
-import { findEndpoint, moveBack, noteAnswer } from './queries.ts';
+import { dueNow, failedDueNow, findEndpoint, moveBack, noteAnswer, noteAttempt } from './queries.ts';
 import type { DueDelivery } from './queue.ts';
 import { signingSecrets } from './signing.ts';
 

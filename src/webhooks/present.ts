@@ -6,7 +6,6 @@ import type { Reader } from '../store/database.ts';
 import { listSchema, listText, pageOf } from '../web/list.ts';
 import { type Description, json, jsonSchema, ref } from '../web/openapi.ts';
 import { TEST_EVENT_TYPE, testEventSchema } from './deliver.ts';
-import { attemptsOf, type DeliveryFilter, listDeliveries } from './delivery-queries.ts';
 import {
   type AttemptMade,
   DELIVERY_STATUSES,
@@ -14,7 +13,7 @@ import {
   DISABLED_REASONS,
   FAILING_MAXIMUM_MS,
 } from './endpoint.ts';
-import type { StandingEndpoint } from './queries.ts';
+import { attemptsOf, type DeliveryFilter, listDeliveries, type StandingEndpoint } from './queries.ts';
 
 const moment = z.string().describe('ISO 8601 with a numeric UTC offset.');
 

@@ -9,9 +9,16 @@ import type { PaymentEvent } from '../payments/events/event.ts';
 import { listEvents, type Position, toldOfPayments } from '../payments/events/list.ts';
 import type { Database, Reader } from '../store/database.ts';
 import { Throttle } from '../web/rate-limit.ts';
-import { addDeliveries, dueDeliveries, numbersQueued } from './delivery-queries.ts';
 import { DELIVERY_ID_PREFIX, type Delivery, type Endpoint, hostOf, type Queue, takes } from './endpoint.ts';
-import { findQueue, othersWithUrl, QUEUES, queuesOf } from './queries.ts';
+import {
+  addDeliveries,
+  dueDeliveries,
+  findQueue,
+  numbersQueued,
+  othersWithUrl,
+  QUEUES,
+  queuesOf,
+} from './queries.ts';
 
 /** A node that died is replaced after this, and the second between two looks. */
 export const LEASE_MS = 24 * SECOND_MS;

@@ -5,9 +5,8 @@ import type { Logger } from '../lib/log.ts';
 import type { Throttle } from '../web/rate-limit.ts';
 import type { AttemptOutcome } from './attempt.ts';
 import { type AttemptNoted, attempt, noteAttempted, type Sending } from './deliver.ts';
-import { dueDeliveries } from './delivery-queries.ts';
 import { type Delivery, ENDPOINTS, type Endpoint } from './endpoint.ts';
-import { findEndpoint } from './queries.ts';
+import { dueDeliveries, findEndpoint } from './queries.ts';
 import { DueDeliveries, type DueDelivery, EndpointQueue, type Slots, storedReply } from './queue.ts';
 
 /** Attempts at once: of one endpoint, and of one that fails or never answered with success. */

@@ -13,9 +13,8 @@ import { tenantsBetween } from '../payments/history-queries.ts';
 import { tenantName } from '../payments/queries.ts';
 import { type ConfiguredEndpoint, takeOver } from './change.ts';
 import type { Sending } from './deliver.ts';
-import { removeDeliveries } from './delivery-queries.ts';
 import { DELIVERIES_KEPT_MS, ENDPOINT_ID_PREFIX, type Endpoint, receiverOf } from './endpoint.ts';
-import { dueEndpoints, listEndpoints, QUEUES } from './queries.ts';
+import { dueEndpoints, listEndpoints, QUEUES, removeDeliveries } from './queries.ts';
 import { failingThrottle, LEASE_MS, replyThrottle, Slots, trialThrottle } from './queue.ts';
 import { EndpointSender, type SendingNode } from './sender.ts';
 

@@ -1,7 +1,6 @@
 // Acknowledges whatever rows are not as the history says, as counterfoil audit acknowledge does with all of them.
 import assert from 'node:assert/strict';
-import { acknowledgeFaults, type RowFault } from '../../src/journal/row-fault.ts';
-import { HistoryBroken } from '../../src/journal/rows.ts';
+import { acknowledgeFaults, HistoryBroken, type RowFault } from '../../src/journal/rows.ts';
 import { verifyHistory } from '../../src/journal/verify.ts';
 import { ROW_CHECKS } from '../../src/operate/checks/row-checks.ts';
 import { type Harness, OPERATOR } from './harness.ts';

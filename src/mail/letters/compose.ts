@@ -21,7 +21,15 @@ import type { QueueCount } from '../../review/queue-queries.ts';
 import type { Database } from '../../store/database.ts';
 import { Languages } from '../../web/markup/languages.ts';
 import { findEndpoint, findQueue } from '../../webhooks/queries.ts';
-import { choicesOf, type LetterRules, mayTell, UNCONFIRMED, wants, whyNot } from '../choices.ts';
+import {
+  choicesOf,
+  type LetterRules,
+  mayTell,
+  UNCONFIRMED,
+  unsubscribeUrl,
+  wants,
+  whyNot,
+} from '../choices.ts';
 import {
   type CustomerLetter,
   isCustomerLetter,
@@ -30,7 +38,6 @@ import {
   type MerchantLetter,
 } from '../letter.ts';
 import { type Message, UNREACHABLE } from '../message.ts';
-import { unsubscribeUrl } from '../unsubscribe.ts';
 import type { Composed } from '../worker.ts';
 import { customerLetter, overtaken } from './customer.ts';
 import { type LetterContent, letterHtml, letterText } from './markup.ts';

@@ -10,12 +10,11 @@ import { facts, type TermPair } from '../../web/markup/parts.ts';
 import { FORM_BYTES } from '../../web/pages/form.ts';
 import type { SitePage } from '../../web/pages/framed-page.ts';
 import { formAt, pageAt } from '../../web/pages/route.ts';
-import { choicesOf, keepChoices } from '../choices.ts';
+import { choicesOf, keepChoices, UNSUBSCRIBE_PATH, unsubscriber } from '../choices.ts';
 import { DEV_MAIL_PATH, type DevMail } from '../dev-mail.ts';
 import { LOGO_ID } from '../letters/markup.ts';
 import { PRODUCT } from '../letters/staff.ts';
 import type { Message } from '../message.ts';
-import { UNSUBSCRIBE_PATH, unsubscriber } from '../unsubscribe.ts';
 
 interface PublicMailParts {
   journal: Journal;

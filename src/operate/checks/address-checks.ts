@@ -1,7 +1,7 @@
 // Checks that ask others: the installation's own addresses, the hosts of PostgreSQL, the mail server, and the clocks.
 import { basename } from 'node:path';
-import { counted } from '../../lib/counted.ts';
 import { SteadyClock } from '../../lib/steady-clock.ts';
+import { counted } from '../../lib/text.ts';
 import { inTime, MINUTE_MS, SECOND_MS } from '../../lib/time.ts';
 import { VERSION } from '../../lib/version.ts';
 import { SmtpTransport } from '../../mail/smtp.ts';

@@ -14,7 +14,7 @@ import { type KeyRing, sealedWith } from '../../journal/keys/key-ring.ts';
 import { lackOf, MISSING_KEY_FIX, missingKeys, storedSecretKeys } from '../../journal/keys/open-ring.ts';
 import { isAsRecorded, lockRow, type Recorded } from '../../journal/record-row.ts';
 import type { Transaction } from '../../journal/transaction.ts';
-import { counted } from '../../lib/counted.ts';
+import { counted } from '../../lib/text.ts';
 import type { Database, Reader } from '../../store/database.ts';
 import { change } from '../../webhooks/change.ts';
 import { ENDPOINTS, type Endpoint } from '../../webhooks/endpoint.ts';

@@ -8,13 +8,13 @@ import { CheckpointLookup, checkpointFiles } from '../../journal/checkpoint.ts';
 import { signingKeyFault } from '../../journal/checkpoint-signer.ts';
 import { KNOWN_SEAL_FILE, knownSeal, type OtherHistory, otherHistory } from '../../journal/known-seal.ts';
 import { newestSeal, unlessEmpty } from '../../journal/queries.ts';
-import { withKnown } from '../../journal/row-fault.ts';
-import { counted } from '../../lib/counted.ts';
+import { withKnown } from '../../journal/rows.ts';
 import { momentsIn } from '../../lib/moments.ts';
+import { counted } from '../../lib/text.ts';
 import { MINUTE_MS } from '../../lib/time.ts';
 import { VERSION } from '../../lib/version.ts';
 import { findMerchants } from '../../merchants/queries.ts';
-import type { Database } from '../../store/database.ts';
+import { type Database, durability } from '../../store/database.ts';
 import {
   creationOf,
   knownMigrations,
@@ -176,7 +176,7 @@ export const STORE_CHECKS = checkTable({
     }
   }),
   durability: storeCheck('Power cuts', 'store', async (database) =>
-    durabilityVerdict(await database.durability()),
+    durabilityVerdict(await durability(database)),
   ),
   history_clock: storeCheck('Clock and history', 'store', async (database, { clock, settings }) => {
     const seal = await newestSealIn(database);

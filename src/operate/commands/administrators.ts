@@ -18,8 +18,8 @@ import {
   TOKEN_DAYS,
   TOKEN_DAYS_MAXIMUM,
 } from '../../administrators/token.ts';
-import { counted } from '../../lib/counted.ts';
 import { type Moments, momentsIn } from '../../lib/moments.ts';
+import { counted } from '../../lib/text.ts';
 import { formatTimestamp, systemClock, timestampOrNull } from '../../lib/time.ts';
 import type { Configuration } from '../config.ts';
 import { placesOf } from '../settings/places.ts';

@@ -10,10 +10,10 @@ import {
   readCheckpoints,
 } from '../../journal/checkpoint.ts';
 import { exportHistory, markCheckpoints, NoSuchEntry } from '../../journal/export.ts';
-import { type Acknowledgement, acknowledgeFaults, type RowFault } from '../../journal/row-fault.ts';
+import { type Acknowledgement, acknowledgeFaults, type RowFault } from '../../journal/rows.ts';
 import { HistoryBroken, type Verification } from '../../journal/verify.ts';
-import { counted } from '../../lib/counted.ts';
 import { momentsIn } from '../../lib/moments.ts';
+import { counted } from '../../lib/text.ts';
 import { systemClock } from '../../lib/time.ts';
 import { reasonFault } from '../../merchants/change.ts';
 import {

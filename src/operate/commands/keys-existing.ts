@@ -1,7 +1,7 @@
 // counterfoil keys list, rotate and revoke: keys that there are.
-import { counted } from '../../lib/counted.ts';
+
 import { type Moments, momentsIn } from '../../lib/moments.ts';
-import { editDistance } from '../../lib/text.ts';
+import { counted, editDistance } from '../../lib/text.ts';
 import { ago, DAY_MS, systemClock, timestampOrNull } from '../../lib/time.ts';
 import { changeKeys, OVERLAPS_MS, type Overlap, revokeKey, rotateKey } from '../../merchants/api-keys.ts';
 import type { Directory } from '../../merchants/directory.ts';

@@ -1,10 +1,10 @@
 // counterfoil mail: tries the settings step by step, lists letters and what became of them, sends again what failed, and takes bounces.
 import { readFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError } from 'commander';
-import { counted } from '../../lib/counted.ts';
 import { randomId } from '../../lib/ids.ts';
 import { momentsIn } from '../../lib/moments.ts';
 import { ENGLISH } from '../../lib/phrases.ts';
+import { counted } from '../../lib/text.ts';
 import { formatTimestamp, systemClock, timestampOrNull } from '../../lib/time.ts';
 import { bounceOf } from '../../mail/bounce.ts';
 import { LETTER_ID_PREFIX, type Letter } from '../../mail/letter.ts';

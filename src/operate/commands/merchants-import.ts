@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { isMap, isScalar, isSeq, LineCounter, parseDocument, type YAMLMap, type YAMLSeq } from 'yaml';
-import { counted } from '../../lib/counted.ts';
+import { counted } from '../../lib/text.ts';
 import { DEVELOPMENT_KEY, keyDigest, type MerchantWithKeys } from '../../merchants/merchant.ts';
 import { importMerchant } from '../../merchants/register.ts';
 import { loadDirectory, noSuchMerchant } from './merchant-names.ts';

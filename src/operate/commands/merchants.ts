@@ -1,8 +1,8 @@
 // counterfoil merchants: lists merchants, wherever they stand, suspends them, limits them, and takes them over from the configuration.
 import { readFileSync } from 'node:fs';
 import { Argument, type Command, InvalidArgumentError } from 'commander';
-import { counted } from '../../lib/counted.ts';
 import { type Moments, momentsIn } from '../../lib/moments.ts';
+import { counted } from '../../lib/text.ts';
 import { formatTimestamp, systemClock, timestampOrNull } from '../../lib/time.ts';
 import { type ActiveOrNot, MERCHANT_ACTS } from '../../merchants/acts.ts';
 import { limitMerchant, setParticulars } from '../../merchants/change.ts';

@@ -20,7 +20,7 @@ import {
   storedSecretKeys,
   useKey,
 } from '../../journal/keys/open-ring.ts';
-import { counted } from '../../lib/counted.ts';
+import { counted } from '../../lib/text.ts';
 import { SECOND_MS, timestampOrNull } from '../../lib/time.ts';
 import { clearSecrets, resealSecrets, sealedSecrets } from '../checks/sealed-secrets.ts';
 import type { Configuration } from '../config.ts';

@@ -1,8 +1,8 @@
 // counterfoil statements: reads bank statements, says what they hold, imports them, and says which payments they are for.
 import { Command } from 'commander';
 import type { ReadStatements } from '#bank-statements';
-import { counted } from '../../lib/counted.ts';
 import { formatAmount } from '../../lib/money.ts';
+import { counted } from '../../lib/text.ts';
 import { systemClock } from '../../lib/time.ts';
 import { dayInWords } from '../../review/told.ts';
 import { faultLine, gapFaults } from '../../statements/import-file.ts';

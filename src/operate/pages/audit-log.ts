@@ -19,7 +19,7 @@ import type { AuditEntry, Seal } from '../../journal/audit-entry.ts';
 import { checkpointFiles } from '../../journal/checkpoint.ts';
 import { markCheckpoints } from '../../journal/export.ts';
 import { type EntryFilter, sealHolding } from '../../journal/queries.ts';
-import { ACKNOWLEDGED } from '../../journal/row-fault.ts';
+import { ACKNOWLEDGED } from '../../journal/rows.ts';
 import { type EntryPage, findEntries } from '../../journal/search.ts';
 import { OperationalError } from '../../lib/errors.ts';
 import { type Html, html } from '../../lib/html.ts';

@@ -14,7 +14,7 @@ import {
   said,
 } from '../../administrators/pages/parts.ts';
 import type { Outcome } from '../../administrators/pages/route.ts';
-import { ACKNOWLEDGED } from '../../journal/row-fault.ts';
+import { ACKNOWLEDGED } from '../../journal/rows.ts';
 import { OperationalError } from '../../lib/errors.ts';
 import { type Html, html } from '../../lib/html.ts';
 import { asOf, type Claim, claimOf, MOVES, type Payment } from '../../payments/payment.ts';

@@ -17,7 +17,6 @@ import { listSchema, listText, pageOf } from '../../web/list.ts';
 import { ENDPOINT_ACTS } from '../acts.ts';
 import { endpointNotFound } from '../change.ts';
 import { resendDelivery } from '../deliver.ts';
-import { findDelivery } from '../delivery-queries.ts';
 import {
   DELIVERY_STATUSES,
   type Delivery,
@@ -35,7 +34,7 @@ import {
   endpointSchema,
   presentEndpoint,
 } from '../present.ts';
-import { findEndpoint, type StandingEndpoint, searchEndpoints, standing } from '../queries.ts';
+import { findDelivery, findEndpoint, type StandingEndpoint, searchEndpoints, standing } from '../queries.ts';
 
 const merchantEndpointSchema = endpointSchema
   .extend({

@@ -19,7 +19,6 @@ import {
   resendDelivery,
   resendRequestSchema,
 } from '../deliver.ts';
-import { attemptsOf, findDelivery } from '../delivery-queries.ts';
 import { DELIVERY_STATUSES, type Delivery, isDeliveryId } from '../endpoint.ts';
 import {
   DELIVERY_ANSWER,
@@ -29,6 +28,7 @@ import {
   deliveryText,
   presentDelivery,
 } from '../present.ts';
+import { attemptsOf, findDelivery } from '../queries.ts';
 import { foundEndpoint, type WebhookRoutes } from './webhooks.ts';
 
 const resentDeliveryAnswerSchema = z.strictObject({ data: deliverySchema });

@@ -15,7 +15,6 @@ import { addressOfPayment } from '../../review/pages/panel.ts';
 import { pager, records } from '../../web/markup/table.ts';
 import { ENDPOINT_ACTS } from '../acts.ts';
 import { resendDelivery } from '../deliver.ts';
-import { attemptsOf, findDelivery, listDeliveries } from '../delivery-queries.ts';
 import {
   type AttemptMade,
   DELIVERIES_KEPT_MS,
@@ -25,7 +24,15 @@ import {
   type Endpoint,
 } from '../endpoint.ts';
 import { disablesAt } from '../present.ts';
-import { findEndpoint, type StandingEndpoint, searchEndpoints, standing } from '../queries.ts';
+import {
+  attemptsOf,
+  findDelivery,
+  findEndpoint,
+  listDeliveries,
+  type StandingEndpoint,
+  searchEndpoints,
+  standing,
+} from '../queries.ts';
 
 export const WEBHOOKS = '/webhooks';
 const ENDPOINTS_SHOWN = 50;

@@ -17,6 +17,7 @@ import {
   spaceVerdict,
 } from '../../../src/operate/checks/machine-checks.ts';
 import { durabilityVerdict } from '../../../src/operate/checks/store-checks.ts';
+import { durability } from '../../../src/store/database.ts';
 import { migrate } from '../../../src/store/migrate.ts';
 import { installation } from '../../support/production.ts';
 import { openPatiently, temporaryStore } from '../../support/stores.ts';
@@ -56,7 +57,7 @@ test('what no test can bring about is judged all the same', () => {
 test('the writer of a SQLite store has a log that it flushes', async () => {
   const store = await temporaryStore('sqlite');
   const database = await openPatiently(store);
-  assert.deepEqual(await database.durability(), { journal_mode: 'wal' });
+  assert.deepEqual(await durability(database), { journal_mode: 'wal' });
   await database.close();
   await store.drop();
 });

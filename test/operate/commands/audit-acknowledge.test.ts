@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { entriesOf } from '../../../src/journal/queries.ts';
-import { acknowledgeFaults, type RowFault } from '../../../src/journal/row-fault.ts';
+import { acknowledgeFaults, type RowFault } from '../../../src/journal/rows.ts';
 import { verifyHistory } from '../../../src/journal/verify.ts';
 import { DAY_MS, HOUR_MS } from '../../../src/lib/time.ts';
 import { ROW_CHECKS } from '../../../src/operate/checks/row-checks.ts';
