@@ -26,19 +26,27 @@ export class AttemptFailure extends Error {
   override readonly name = 'AttemptFailure';
 }
 
-/** Aborts its signal with an `AttemptFailure` after some time, until disposed, and with the reason of `signal` when that is aborted. */
+/**
+ * Aborts its signal with an `AttemptFailure` after some time, and with the reason of `signal` when that is aborted, until it is disposed.
+ * It is no signal of `AbortSignal.any`: Node keeps such a one for ever once it has a listener, with all that the listener holds.
+ */
 export class Deadline implements Disposable {
-  readonly signal: AbortSignal;
+  readonly #controller = new AbortController();
+  readonly signal = this.#controller.signal;
   readonly #timer: NodeJS.Timeout;
+  readonly #outer: AbortSignal | undefined;
+  readonly #abort = () => this.#controller.abort(this.#outer?.reason);
 
   constructor(ms: number, message: string, signal?: AbortSignal) {
-    const controller = new AbortController();
-    this.#timer = setTimeout(() => controller.abort(new AttemptFailure(message)), ms);
-    this.signal = signal ? AbortSignal.any([controller.signal, signal]) : controller.signal;
+    this.#timer = setTimeout(() => this.#controller.abort(new AttemptFailure(message)), ms);
+    this.#outer = signal;
+    if (signal?.aborted) this.#abort();
+    else signal?.addEventListener('abort', this.#abort, { once: true });
   }
 
   [Symbol.dispose](): void {
     clearTimeout(this.#timer);
+    this.#outer?.removeEventListener('abort', this.#abort);
   }
 }
 

@@ -11,8 +11,11 @@ import {
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { after, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { type AddressRules, DEVELOPMENT_RULES } from '../../src/webhooks/addresses.ts';
 import { type AttemptOutcome, attemptDelivery } from '../../src/webhooks/attempt.ts';
+import type { LookUp } from '../../src/webhooks/connection.ts';
 import { hasValidSignature, newWebhookSecret } from '../../src/webhooks/signing.ts';
 import { freePort } from '../support/free-ports.ts';
 import { startHarness } from '../support/harness.ts';
@@ -51,7 +54,7 @@ const send = (
   url: string,
   rules: AddressRules = DEVELOPMENT_RULES,
   signal?: AbortSignal,
-  lookUp = publicLookUp,
+  lookUp: LookUp = publicLookUp,
 ) =>
   attemptDelivery(
     { url, id: 'evt_1_2', body: BODY, secrets: SECRETS, at: Date.now() },
@@ -450,4 +453,24 @@ test('attempts to our own checkout, API, sign-in and registration change nothing
   }
   assert.deepEqual((await harness.request(`/v1/payments/${id}`)).json, before.json);
   assert.deepEqual(await harness.verify(), entries);
+});
+
+test('nothing is kept of an attempt that has ended, however long the signal to stop it lasts', async () => {
+  setFlagsFromString('--expose-gc');
+  const collectGarbage = runInNewContext('gc') as () => void;
+  const port = await answering((_, response) => response.end());
+  const stopping = new AbortController();
+  const signals: WeakRef<AbortSignal>[] = [];
+  const rules = { ...DEVELOPMENT_RULES, allowedNetworks: ['127.0.0.0/8'] };
+  for (let i = 0; i < 5; i++)
+    await send(`http://hooks.example:${port}`, rules, stopping.signal, async (_, signal) => {
+      signals.push(new WeakRef(signal));
+      return ['127.0.0.1'];
+    });
+  const kept = () => signals.filter((one) => one.deref() !== undefined).length;
+  for (let looks = 0; looks < 20 && kept() > 0; looks++) {
+    await delay(1);
+    collectGarbage();
+  }
+  assert.deepEqual([signals.length, kept()], [5, 0]);
 });
