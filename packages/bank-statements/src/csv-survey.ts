@@ -187,12 +187,34 @@ const noDays = (): Days => ({ orders: ['dmy', 'mdy', 'ymd'], example: undefined 
 
 function addDay(days: Days, cell: string): void {
   if (cell === '' || cell === days.example) return;
+  if (days.orders.length === 1 && days.example !== undefined && isPlainDay(cell, days.orders[0]!)) return;
   const possible = dayOrdersOf(cell);
   if (possible.length === 0) return;
   const kept = possible.length >= 3 ? days.orders : days.orders.filter((order) => possible.includes(order));
   if (kept.length === days.orders.length && days.example !== undefined) return;
   days.orders = kept;
   days.example = cell;
+}
+
+/** Whether a text is a day of ten characters in an order: most are, and need no expression. */
+function isPlainDay(cell: string, order: DateOrder): boolean {
+  if (cell.length !== 10) return false;
+  const two = (at: number) => {
+    const [tens, ones] = [cell.charCodeAt(at) - 0x30, cell.charCodeAt(at + 1) - 0x30];
+    return tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9 ? 10 * tens + ones : 99;
+  };
+  const [day, month, year] = order === 'dmy' ? [0, 3, 6] : order === 'mdy' ? [3, 0, 6] : [8, 5, 0];
+  const sign = cell[order === 'ymd' ? 4 : 2];
+  if (!/[./-]/.test(sign!) || cell[order === 'ymd' ? 7 : 5] !== sign) return false;
+  return (
+    two(day) >= 1 &&
+    two(day) <= 28 &&
+    two(month) >= 1 &&
+    two(month) <= 12 &&
+    two(year) < 22 &&
+    two(year) > 18 &&
+    two(year + 2) < 99
+  );
 }
 
 function goesOn(count: Count, cell: string): boolean {
@@ -207,5 +229,5 @@ function goesOn(count: Count, cell: string): boolean {
 function isDayOrAmount(cell: string): boolean {
   const plain = plainAmount(cell);
   if (plain && (plain.decimal !== undefined || plain.isNegative)) return true;
-  return isDay(cell) || isAmount(cell);
+  return isPlainDay(cell, 'dmy') || isPlainDay(cell, 'ymd') || isDay(cell) || isAmount(cell);
 }

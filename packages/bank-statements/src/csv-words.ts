@@ -41,6 +41,8 @@ const BALANCE_WORDS =
   saldo (?:iniziale|finale|inicial|final|anterior|vortrag|początkowe|końcowe)|
   (?:alg|lõpp)saldo|s a l d o|saldo(?: (?:total|disponível|do|del|dia|día))+`);
 const BALANCE = new RegExp(`^#?(?:${BALANCE_WORDS})\\b${BALANCE_TAIL}$`, 'i');
+/** First letters of the words above. Nearly every cell begins with another sign. */
+const BALANCE_INITIALS = new Set('#abceklnostABCEKLNOST');
 const OPENING_WORDS = alternatives(`anfangssaldo|alter (?:kontostand|saldo)|(?:opening|beginning) balance|
   balance brought|solde initial|algsaldo|saldo (?:ini|anterior|vortrag|począt)`);
 const OPENING = new RegExp(`^#?(?:${OPENING_WORDS})`, 'i');
@@ -64,6 +66,7 @@ const TURNOVER = /^(?:turnover|käive|apyvarta|apgrozījums|obroty)$/i;
 
 /** Whether a cell names a balance, and which, or the sum of what moved. */
 export function balanceWord(cell: string): 'opening' | 'closing' | 'turnover' | undefined {
+  if (!BALANCE_INITIALS.has(cell.charAt(0))) return undefined;
   if (TURNOVER.test(cell)) return 'turnover';
   return BALANCE.test(cell) ? (OPENING.test(cell) ? 'opening' : 'closing') : undefined;
 }

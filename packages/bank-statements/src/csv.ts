@@ -1,14 +1,15 @@
 // Reads CSV: finds the table and how it is written, asks what cannot be told, and makes statements of its rows.
 import { isValidIBAN } from 'ibantools';
 import { balanceWarnings } from './balance.ts';
-import { type BalanceRow, runningBalance } from './csv-balance.ts';
+import { BalanceRows } from './csv-balance.ts';
 import { type CsvQuestion, detectLayout } from './csv-detect.ts';
 import { type CsvEntry, type CsvRowsSaid, partsOf, readRows } from './csv-entries.ts';
 import { type CsvLayout, mergedLayout, type PartialLayout, type RememberedLayout } from './csv-layout.ts';
 import { ownOf } from './csv-line.ts';
 import { type CsvTable, csvTable, type TextSource } from './csv-table.ts';
+import { sha256Of } from './digest.ts';
 import type { Encoding } from './encodings.ts';
-import { LineNumbering, sha256Of } from './fingerprint.ts';
+import { LineNumbering } from './fingerprint.ts';
 import { knownAccount, nameOfAccount } from './known-account.ts';
 import type { Balance, Statement, StatementAccount, StatementFault, TakeLine } from './statement.ts';
 import { present } from './values.ts';
@@ -197,14 +198,20 @@ class Group {
   readonly #place: number;
   readonly #take: TakeLine;
   readonly #numbering: LineNumbering;
-  readonly #rows: BalanceRow[] = [];
+  readonly #balances: BalanceRows;
   readonly #notes: StatementFault[] = [];
+  #from: string | undefined;
+  #to: string | undefined;
+  #sumMinor = 0n;
+  /** What is not in the sum yet: adding numbers takes no memory. */
+  #lately = 0;
 
   constructor(account: StatementAccount & { currency: string }, place: number, take: TakeLine) {
     this.#account = account;
     this.#place = place;
     this.#take = take;
     this.#numbering = new LineNumbering({ account, format: 'csv' });
+    this.#balances = new BalanceRows(account.currency);
   }
 
   isOf({ iban, other }: StatementAccount, currency: string): boolean {
@@ -216,30 +223,41 @@ class Group {
     const { line, balanceMinor, chargesMinor } = entry;
     const isPending = line.status === 'pending';
     const [day, minor] = [line.bookingDay ?? '', signed(line)];
-    this.#rows.push({ line: line.at, day, minor, chargesMinor, balanceMinor, isPending });
-    for (const part of partsOf(entry, this.#notes)) this.#take(this.#numbering.next(part), this.#place);
+    this.#balances.add({ line: line.at, day, minor, chargesMinor, balanceMinor, isPending });
+    if (!isPending) {
+      this.#lately += minor;
+      if (Math.abs(this.#lately) > 2 ** 52) this.#settle();
+      if (this.#from === undefined || day < this.#from) this.#from = day;
+      if (this.#to === undefined || day > this.#to) this.#to = day;
+    }
+    if (entry.more.length === 0) this.#take(this.#numbering.next(line), this.#place);
+    else for (const part of partsOf(entry, this.#notes)) this.#take(this.#numbering.next(part), this.#place);
+  }
+
+  #settle(): void {
+    this.#sumMinor += BigInt(this.#lately);
+    this.#lately = 0;
   }
 
   /** The statement without its lines. */
   statement(file: string, { faults, notes, told }: CsvRowsSaid): Statement {
+    this.#settle();
     const { currency } = this.#account;
-    const run = runningBalance(this.#rows, currency);
+    const run = this.#balances.running();
     const balance = (minor: number | undefined): Balance | undefined =>
       minor === undefined || !Number.isSafeInteger(minor) ? undefined : { minor, currency };
     const opening = balance(run ? run.opening : told.opening);
     const closing = balance(run ? run.closing : told.closing);
-    const booked = this.#rows.filter(({ isPending }) => !isPending);
-    const days = [...new Set(booked.map(({ day }) => day))].sort();
-    const sumMinor = () => booked.reduce((sum, { minor }) => sum + BigInt(minor), 0n);
-    const warnings =
-      run?.warnings ??
-      balanceWarnings(opening, closing, faults.length > 0 ? undefined : sumMinor(), 0, this.#rows.length);
+    const sumMinor = faults.length > 0 ? undefined : this.#sumMinor;
+    const warnings = run
+      ? run.warnings
+      : balanceWarnings(opening, closing, sumMinor, 0, this.#balances.length);
     const said = [...warnings, ...notes, ...this.#notes];
     return {
       format: 'csv',
       file,
       account: this.#account,
-      ...present({ from: days[0], to: days.at(-1), opening, closing }),
+      ...present({ from: this.#from, to: this.#to, opening, closing }),
       lines: [],
       faults: [...faults, ...(run?.faults ?? [])],
       ...(said.length > 0 && { notes: said }),

@@ -1,6 +1,5 @@
 // Identifies lines, so that the same money in another file is found again.
-import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+import { DigestCounts, sha256Of } from './digest.ts';
 import type { Statement, StatementLine } from './statement.ts';
 import { folded } from './values.ts';
 
@@ -11,8 +10,7 @@ export type LineRead = Omit<StatementLine, 'position' | 'fingerprint'>;
 export class LineNumbering {
   readonly #account: string;
   readonly #format: Statement['format'];
-  /** How often each digest was seen. */
-  readonly #seen = new Map<string, number>();
+  readonly #seen = new DigestCounts();
   #position = 0;
 
   constructor({ account, format }: Pick<Statement, 'account' | 'format'>) {
@@ -25,9 +23,7 @@ export class LineNumbering {
     const digest = digestOf(this.#account, line, this.#format);
     const whole = line as StatementLine;
     whole.position = this.#position++;
-    const before = this.#seen.get(digest) ?? 0;
-    this.#seen.set(digest, before + 1);
-    whole.fingerprint = `${digest}:${before}`;
+    whole.fingerprint = `${digest}:${this.#seen.add(digest)}`;
     return whole;
   }
 }
@@ -50,26 +46,21 @@ function digestOf(account: string, line: LineRead, format: Statement['format']):
   const reference = references.booking ?? references.bank;
   const day = line.bookingDay ?? line.valueDay ?? '';
   const { name = '', account: theirs = '' } = counterparty;
-  const said = [references.endToEnd ?? '', folded(line.text) ?? '', name, theirs];
+  const said = () =>
+    `${json(references.endToEnd ?? '')},${json(folded(line.text) ?? '')},${json(name)},${json(theirs)}`;
   const rest = () => {
-    if (reference !== undefined && format.startsWith('mt')) return [reference, line.valueDay ?? day];
-    if (reference === undefined || !format.startsWith('camt')) return [reference ?? '', day, ...said];
-    return partOf ? [reference, references.bank ?? '', ...said] : [reference];
+    if (reference !== undefined && format.startsWith('mt'))
+      return `${json(reference)},${json(line.valueDay ?? day)}`;
+    if (reference === undefined || !format.startsWith('camt'))
+      return `${json(reference ?? '')},${json(day)},${said()}`;
+    return partOf ? `${json(reference)},${json(references.bank ?? '')},${said()}` : json(reference);
   };
-  const told = [account, String(line.amountMinor), currency, direction, String(isReversal), ...rest()];
-  return sha256Of(JSON.stringify(told), 16);
+  const text = `[${json(account)},"${line.amountMinor}",${json(currency)},"${direction}","${isReversal}",${rest()}]`;
+  return sha256Of(text, 16);
 }
 
-interface NodeCrypto {
-  hash?(algorithm: string, text: string, encoding: 'hex'): string;
-}
-type Builtins = { process?: { getBuiltinModule?(name: string): NodeCrypto | undefined } };
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+const ESCAPED = /["\\\0-\x1f\x7f-\x9f\ud800-\udfff]/;
 
-/** Node's own SHA-256 is nine times as fast as one in JavaScript. Browsers have no synchronous one. */
-const native = (globalThis as Builtins).process?.getBuiltinModule?.('node:crypto')?.hash;
-
-/** The first bytes of the SHA-256 (FIPS 180-4) of UTF-8 text, in hexadecimal digits. */
-export function sha256Of(text: string, bytes: number): string {
-  if (native) return native('sha256', text, 'hex').slice(0, 2 * bytes);
-  return bytesToHex(sha256(utf8ToBytes(text)).subarray(0, bytes));
-}
+/** The text as `JSON.stringify` writes it, in a third of the time. */
+const json = (text: string) => (ESCAPED.test(text) ? JSON.stringify(text) : `"${text}"`);

@@ -85,9 +85,13 @@ export function referenceOf(text: string | undefined): string | undefined {
   return reference === undefined || reference === '' || PLACEHOLDER.test(reference) ? undefined : reference;
 }
 
+/** White space that is more than a space between words. */
+const UNEVEN = /^\s|\s$|\s\s|[^\S ]/;
+
 /** `undefined` for an empty text, else the text with white space folded to single spaces. */
 export function folded(text: string | undefined): string | undefined {
-  return text?.replace(/\s+/g, ' ').trim() || undefined;
+  const one = text === undefined || !UNEVEN.test(text) ? text : text.replace(/\s+/g, ' ').trim();
+  return one === '' ? undefined : one;
 }
 
 /** An object without the members that are undefined. */
