@@ -1,7 +1,8 @@
 // Days and amounts as CSV files write them, and what each of them tells about the order of days and the decimal mark.
+import { csvCurrency } from './csv-currencies.ts';
 import type { DateOrder, DecimalWord } from './csv-layout.ts';
 import { alternatives } from './csv-words.ts';
-import { currencyCode, cutToHundredths, dayOf } from './values.ts';
+import { cutToHundredths, dayOf } from './values.ts';
 
 const NUMERIC = /^(\d{1,4})([./\- ])(\d{1,2})\2(\d{1,4})\.?(?:[T ,].*|-\d\d:\d\d.*)?$/;
 const COMPACT = /^\d{8}$/;
@@ -89,18 +90,6 @@ export interface CsvAmount {
   beyond?: string;
 }
 
-const SYMBOLS: Record<string, string> = {
-  '€': 'EUR',
-  '£': 'GBP',
-  zł: 'PLN',
-  Kč: 'CZK',
-  Ft: 'HUF',
-  TL: 'TRY',
-  '₺': 'TRY',
-  円: 'JPY',
-  R$: 'BRL',
-  '₹': 'INR',
-};
 /** Signs of several currencies. */
 const UNCERTAIN = new Set(['$', '¥', '￥', 'kr', 'kr.', 'Kr', 'lei']);
 const SYMBOL = '€|£|R\\$|\\$|¥|￥|zł|Kč|Ft|TL|₺|₹|円|kr\\.?|Kr|lei|[A-Z]{3}(?![A-Za-z])';
@@ -153,7 +142,7 @@ export function csvAmount(
   const signs = [before, inner, after].filter((sign) => sign !== undefined);
   if (signs.length > 1 || (open === undefined) !== (close === undefined)) return undefined;
   const unit = symbol ?? behind;
-  const currency = unit === undefined ? undefined : (SYMBOLS[unit] ?? currencyCode(unit));
+  const currency = csvCurrency(unit);
   if (unit !== undefined && !UNCERTAIN.has(unit) && currency === undefined) return undefined;
   const { minor, beyond } = grouped(number!, decimal === 'comma' ? ',' : '.', currency ?? among);
   if (minor === undefined) return undefined;
