@@ -110,7 +110,7 @@ function dueNow({ offer, directory }: PaymentParts, payment: Payment): Due | und
   return due?.isRest && directory.isSuspended(payment.merchant_id) ? undefined : due;
 }
 
-/** The code of a transfer as a picture, visit in the browser: from there a phone saves it among its photos. */
+/** The code of a transfer as a picture, opened in the browser: from there a phone saves it among its photos. */
 function codeOf(payment: Payment, instructions: Instructions | null): WholeAnswer | undefined {
   const text = codePicture(payment, instructions);
   return text && { text, headers: { ...PICTURE, 'content-disposition': 'inline; filename="transfer.png"' } };

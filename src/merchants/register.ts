@@ -3,7 +3,7 @@
 import type { Act } from '../journal/audit-entry.ts';
 import type { Journal } from '../journal/journal.ts';
 import { touchHead } from '../journal/queries.ts';
-import { recordNewRow } from '../journal/record-row.ts';
+import { lockRow, recordNewRow } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { validationFailed } from '../lib/errors.ts';
 import { randomId } from '../lib/ids.ts';
@@ -174,7 +174,7 @@ export async function importMerchant(
       const from = { merchantId: configured.id, mode, name, expires_at, last_four: null, made_by: null };
       keys.push(await insertKey(transaction, act, 'key.imported', digest, from));
     }
-    const before = await findMerchant(transaction, configured.id);
+    const before = await lockRow(transaction, MERCHANTS, configured.id);
     const isThere = before !== undefined && before.name !== null;
     return { merchant: isThere ? undefined : await writeImported(transaction, configured, act), keys };
   });

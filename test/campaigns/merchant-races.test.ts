@@ -107,6 +107,19 @@ for (const engine of ENGINES)
       assert.equal((await findMerchant(one().database, id))!.name, 'Development Shop');
     });
 
+    test('a merchant that two nodes take over at once is taken over by one: what it changed since stays.', async () => {
+      const id = 'mer_other';
+      await changeMerchantState(one().journal, id, 'suspended', WHO, 'First');
+      const profile = { name: 'Other Shop', website: null, support: null, methods: null, limits: {} };
+      const takenOver: Work<unknown> = (transaction) =>
+        writeMerchant(transaction, OPERATOR, 'merchant.imported', id, () => ({ name: 'Renamed since' }));
+      const done = await during(id, takenOver, () =>
+        importMerchant(one().journal, { id, ...profile, keys: [] }, OPERATOR),
+      );
+      assert.equal(done.merchant, undefined);
+      assert.equal((await findMerchant(one().database, id))!.name, 'Renamed since');
+    });
+
     test('a revocation is not lost to a rotation: the key works no more, although it was to work for a week.', async () => {
       const stored = await addMerchant(nodes.harness);
       for (const { row } of [await keyOfTheFile(), stored]) {
