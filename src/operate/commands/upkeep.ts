@@ -112,7 +112,7 @@ async function rescued(options: RescueOptions): Promise<void> {
   const files = holder && !holder.isInPlace && openFilesOf(holder.pid, join(storage, SQLITE_FILE));
   if (!holder)
     throw new Failure(
-      `no server that this account may look into has a database of ${shownPath(storage)} open: run the storeCommand as the account that serves, or as root; if the server was stopped, restore a backup`,
+      `no server that this account may look into has a database of ${shownPath(storage)} open: run the command as the account that serves, or as root; if the server was stopped, restore a backup`,
     );
   if (!files)
     throw new Failure('the server has the files open that are in place: there is nothing to rescue');

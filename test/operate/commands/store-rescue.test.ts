@@ -92,5 +92,8 @@ describe('where, while it serves,', () => {
     renameSync(join(storage, 'aside'), join(storage, FILE));
     await becomes(200, ready);
     assert.ok(existsSync(join(storage, FILE)));
+    await harness.stop();
+    const none = await run(['store', 'rescue'], { env: operatorOf(harness.store) });
+    assert.match(none.stderr, / open: run the command as the account that serves, or as root;/);
   });
 });
