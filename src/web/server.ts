@@ -1,6 +1,5 @@
 // The HTTP server below the framework: its limits, its TLS, and its answers to bytes that are no request.
 
-import { readFileSync } from 'node:fs';
 import {
   createServer,
   type IncomingMessage,
@@ -11,8 +10,8 @@ import {
 import { createServer as createSecureServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { SecureContextOptions } from 'node:tls';
+import { descriptorLimit } from '../lib/descriptors.ts';
 import { monotonicMs, SECOND_MS } from '../lib/time.ts';
-import { tried } from '../lib/tried.ts';
 import { onClientError, onConnect } from './errors.ts';
 
 /** Node's own limits are made for friendlier callers: 60 s for headers, 300 s for a request, looked at every 30 s. */
@@ -165,11 +164,4 @@ export function inCohorts(listener: RequestListener): RequestListener {
   return (request, response) => {
     if (arrived.push([request, response]) === 1) setImmediate(next);
   };
-}
-
-/** The limit as it is now (`ulimit -n`); undefined where the system does not say. */
-export function descriptorLimit(): number | undefined {
-  const text = tried(() => readFileSync('/proc/self/limits', 'utf8'), '');
-  const soft = /^Max open files\s+(\S+)/m.exec(text)?.[1];
-  return soft === 'unlimited' ? Number.POSITIVE_INFINITY : soft && Number(soft) ? Number(soft) : undefined;
 }

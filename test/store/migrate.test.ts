@@ -3,8 +3,9 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Database } from '../../src/store/database.ts';
 import { knownMigrations, migrate, missingMigrations, SchemaTooNew } from '../../src/store/migrate.ts';
+import { openDatabase } from '../../src/store/open.ts';
 import { startHarness } from '../support/harness.ts';
-import { ENGINES, type Engine, openPatiently, temporaryStore } from '../support/stores.ts';
+import { ENGINES, type Engine, temporaryStore } from '../support/stores.ts';
 
 const NODES = 4;
 const NAMES = knownMigrations().map(({ name }) => name);
@@ -13,7 +14,7 @@ async function withDatabases(engine: Engine, count: number, use: (databases: Dat
   const store = await temporaryStore(engine);
   const databases: Database[] = [];
   try {
-    while (databases.length < count) databases.push(await openPatiently(store));
+    while (databases.length < count) databases.push(await openDatabase(store, assert.ifError));
     await use(databases);
   } finally {
     await Promise.all(databases.map((database) => database.close()));

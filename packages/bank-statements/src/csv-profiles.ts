@@ -169,8 +169,9 @@ function profile(heading: string, columns: string): CsvProfile {
   };
 }
 
+/** A profile begins with a name and a colon. How far its rows are moved in says nothing: the package is published without that. */
 export const CSV_PROFILES: readonly CsvProfile[] = TABLE.trim()
-  .split(/\n(?=\S)/)
+  .split(/\n(?=[^=|\n]*: )/)
   .map((text) => profile(text.slice(0, text.indexOf('\n')), text.slice(text.indexOf('\n'))));
 
 /**

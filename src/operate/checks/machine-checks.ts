@@ -2,8 +2,8 @@
 import { existsSync, readFileSync, realpathSync, type Stats, statfsSync, statSync } from 'node:fs';
 import { url as debuggerUrl } from 'node:inspector';
 import { dirname, join, resolve, sep } from 'node:path';
+import { descriptorLimit } from '../../lib/descriptors.ts';
 import { exposedIn } from '../../store/open.ts';
-import { descriptorLimit } from '../../web/server.ts';
 import { check, checkTable, failed, ok, skipped, type Verdict, warning } from './check.ts';
 
 const MIB = 1024 * 1024;
