@@ -1,6 +1,7 @@
 // One numbered fact of the history, and the seal that closes a commit; neither holds personal data.
 import { randomId } from '../lib/ids.ts';
 import { sha256 } from '../lib/secrets.ts';
+import { jsonOr } from '../lib/text.ts';
 
 /** What a work records. `facts` are values worth reading later; `row` among them is the digest of the row as it
  * stands after. */
@@ -24,6 +25,12 @@ export interface AuditEntry {
   subject: string;
   request_id: string | null;
   facts: string;
+}
+
+/** The facts of an entry as stored. What somebody wrote over them, and is none, stands under `unreadable`: it can be looked at. */
+export function factsOf({ facts }: Pick<AuditEntry, 'facts'>): Entry['facts'] {
+  const read = jsonOr(facts);
+  return read && typeof read === 'object' ? (read as Entry['facts']) : { unreadable: facts };
 }
 
 /** The bytes of an entry that a seal covers: a JSON array in this order, on a line of its own. */

@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import type { AuditEntry } from '../../journal/audit-entry.ts';
+import { type AuditEntry, factsOf } from '../../journal/audit-entry.ts';
 import { lastVerification } from '../../journal/background-verification.ts';
 import { CheckpointLookup } from '../../journal/checkpoint.ts';
 import { entriesOfRequest } from '../../journal/search.ts';
@@ -188,10 +188,10 @@ async function tell(id: string, { log, config, json }: Options): Promise<void> {
   const configuration = configured(config);
   const entries = await withDatabase(configuration, (database) => entriesOfRequest(database, id));
   if (json) {
-    const shown = entries.map(({ at, facts, ...rest }) => ({
-      ...rest,
-      at: formatTimestamp(at),
-      facts: JSON.parse(facts),
+    const shown = entries.map((entry) => ({
+      ...entry,
+      at: formatTimestamp(entry.at),
+      facts: factsOf(entry),
     }));
     console.log(JSON.stringify({ request_id: id, log: lines, entries: shown }));
     return;

@@ -7,7 +7,7 @@ import { canonicalEntry } from '../../../src/journal/audit-entry.ts';
 import { checkpointFiles } from '../../../src/journal/checkpoint.ts';
 import { entriesAfter } from '../../../src/journal/queries.ts';
 import { addPerson, entryCount, type Person, sentForReview } from '../../support/admin.ts';
-import { sharedHarness } from '../../support/harness.ts';
+import { sharedHarness, startHarness } from '../../support/harness.ts';
 
 describe('the history at /admin', () => {
   const service = sharedHarness('sqlite');
@@ -90,5 +90,25 @@ describe('the history at /admin', () => {
     const entries = await entryCount(service);
     for (const path of ['entries', 'entries/1', 'seal', 'checkpoint']) await get(path);
     assert.equal(await entryCount(service), entries);
+  });
+
+  test('entries whose facts were written over can still be read.', async () => {
+    await using tampered = await startHarness('sqlite');
+    const { token } = await addPerson(tampered, 'auditor');
+    const id = await sentForReview(tampered);
+    const edited = ['x', '7', 'null', '{"row"'];
+    await tampered.service.journal.commit(async (transaction) => {
+      await transaction.query('drop trigger audit_entries_no_update');
+      for (const facts of edited)
+        await transaction.query(
+          "update audit_entries set facts = ? where number = (select min(number) from audit_entries where subject = ? and facts like '{\"%}')",
+          ...[facts, id],
+        );
+    });
+    const { status, json } = await tampered.request('/admin/audit/entries', { key: token });
+    assert.equal(status, 200);
+    const told = json.data.flatMap(({ facts }: { facts: { unreadable?: string } }) => facts.unreadable ?? []);
+    assert.deepEqual(told, edited.slice(0, told.length));
+    assert.ok(told.length > 1);
   });
 });
