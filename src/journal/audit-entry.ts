@@ -27,8 +27,8 @@ export interface AuditEntry {
   facts: string;
 }
 
-/** The facts of an entry as stored. What somebody wrote over them, and is none, stands under `unreadable`: it can be looked at. */
-export function factsOf({ facts }: Pick<AuditEntry, 'facts'>): Entry['facts'] {
+/** The facts of an entry as stored. A text that is no JSON object was written by somebody else, and is the value of `unreadable`. */
+export function factsTold({ facts }: Pick<AuditEntry, 'facts'>): Entry['facts'] {
   const read = jsonOr(facts);
   return read && typeof read === 'object' ? (read as Entry['facts']) : { unreadable: facts };
 }

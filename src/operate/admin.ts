@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { type AdminParts, authenticator, requirePermission } from '../administrators/admin/authenticate.ts';
-import { type AuditEntry, factsOf, type Seal } from '../journal/audit-entry.ts';
+import { type AuditEntry, factsTold, type Seal } from '../journal/audit-entry.ts';
 import { statement } from '../journal/checkpoint.ts';
 import { entriesAfter, newestSeal, sealHolding } from '../journal/queries.ts';
 import { OperationalError } from '../lib/errors.ts';
@@ -200,7 +200,7 @@ const auditEndpoints = ({ database, checkpoints }: AdminParts): ApiEndpoint[] =>
 function presentEntry(entry: AuditEntry): object {
   const { number, at, actor, action, subject, request_id } = entry;
   const moments = { at: formatTimestamp(at), at_ms: at };
-  return { number, ...moments, actor, action, subject, request_id, facts: factsOf(entry) };
+  return { number, ...moments, actor, action, subject, request_id, facts: factsTold(entry) };
 }
 
 function presentSeal({ number, first_entry, last_entry, at, hash }: Seal): object {

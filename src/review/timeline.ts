@@ -1,7 +1,7 @@
 // What happened to a payment, from its entries in the history and what administrators wrote: sentences, oldest first.
 
 import { namesOf } from '../administrators/queries.ts';
-import { type AuditEntry, factsOf, type Seal } from '../journal/audit-entry.ts';
+import { type AuditEntry, factsTold, type Seal } from '../journal/audit-entry.ts';
 import type { CheckpointLookup } from '../journal/checkpoint.ts';
 import { entriesOf, findSeal, sealHolding } from '../journal/queries.ts';
 import type { Facts } from '../journal/record-row.ts';
@@ -59,7 +59,7 @@ export async function timelineOf(
   { say, money }: { say: Say; money: WriteMoney } = { say: ENGLISH, money: plainMoney },
 ): Promise<TimelineItem[]> {
   const entries = await entriesOf(database, payment.id);
-  const facts = entries.map((entry) => factsOf(entry) as Facts);
+  const facts = entries.map((entry) => factsTold(entry) as Facts);
   const names = await namesOf(database, mentioned(entries, facts));
   const acts = new Map(reviewActs(payment).map((act) => [act.entry_version, act]));
   const items: TimelineItem[] = [];

@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { type AuditEntry, factsOf } from '../../journal/audit-entry.ts';
+import { type AuditEntry, factsTold } from '../../journal/audit-entry.ts';
 import { lastVerification } from '../../journal/background-verification.ts';
 import { CheckpointLookup } from '../../journal/checkpoint.ts';
 import { entriesOfRequest } from '../../journal/search.ts';
@@ -191,7 +191,7 @@ async function tell(id: string, { log, config, json }: Options): Promise<void> {
     const shown = entries.map((entry) => ({
       ...entry,
       at: formatTimestamp(entry.at),
-      facts: factsOf(entry),
+      facts: factsTold(entry),
     }));
     console.log(JSON.stringify({ request_id: id, log: lines, entries: shown }));
     return;

@@ -15,7 +15,7 @@ import {
 } from '../../administrators/pages/parts.ts';
 import type { Outcome } from '../../administrators/pages/route.ts';
 import { namesOf } from '../../administrators/queries.ts';
-import { type AuditEntry, factsOf, type Seal } from '../../journal/audit-entry.ts';
+import { type AuditEntry, factsTold, type Seal } from '../../journal/audit-entry.ts';
 import { checkpointFiles } from '../../journal/checkpoint.ts';
 import { markCheckpoints } from '../../journal/export.ts';
 import { type EntryFilter, sealHolding } from '../../journal/queries.ts';
@@ -218,7 +218,7 @@ async function sealsOf(
 
 function details({ say }: InstallationContext, entry: AuditEntry, seal: Seal | undefined): Html {
   const { actor, request_id } = entry;
-  const told = Object.entries(factsOf(entry)).map(
+  const told = Object.entries(factsTold(entry)).map(
     ([name, value]): TermRow => [
       literal(name),
       value === null ? html`<span class="muted">${say`none`}</span>` : literal(String(value)),
