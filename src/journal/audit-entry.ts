@@ -27,7 +27,7 @@ export interface AuditEntry {
   facts: string;
 }
 
-/** The facts of an entry as stored. A text that is no JSON object was written by somebody else, and is the value of `unreadable`. */
+/** The facts of an entry as stored. A text that is no JSON object is not the work of this service: it is the value of `unreadable`. */
 export function factsTold({ facts }: Pick<AuditEntry, 'facts'>): Entry['facts'] {
   const read = jsonOr(facts);
   return read && typeof read === 'object' ? (read as Entry['facts']) : { unreadable: facts };
