@@ -63,7 +63,7 @@ function shell(write: (line: string) => void): FastifyInstance {
 
 describe('a request that waits', { concurrency: true }, () => {
   test('for one thing after the other is answered 503 in time, at the API and the console', async (context) => {
-    await using harness = await startHarness('postgres');
+    await using harness = await startHarness('postgres', { pace: { answerMs: 8000 } });
     await addPerson(harness, 'auditor');
     const session = await signIn(harness, 'auditor', 'Olga Auditor');
     const url = harness.store.database_url!;
