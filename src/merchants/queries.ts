@@ -1,7 +1,7 @@
 // The SQL about merchants of the store, their keys and invitations.
 import type { Transaction } from '../journal/transaction.ts';
 import type { Reader } from '../store/database.ts';
-import { heldRow, marks, rowsWithIds, rowWithId } from '../store/table.ts';
+import { heldRow, marks, NO_LIMIT, rowsWithIds, rowWithId } from '../store/table.ts';
 import {
   API_KEYS,
   INVITES,
@@ -185,9 +185,6 @@ export function keysOverLast(
 export const findInviteByDigest = (database: Reader, digest: string) =>
   heldRow(database, INVITES, { digest });
 
-/** The largest limit of PostgreSQL: of `? + 0` it makes an `integer`. */
-const ALL = 2 ** 31 - 1;
-
 /** Invitations, newest first: the `limit` newest. */
-export const listInvites = (database: Reader, limit = ALL): Promise<Invite[]> =>
+export const listInvites = (database: Reader, limit = NO_LIMIT): Promise<Invite[]> =>
   database.query<Invite>(`select ${INVITE} from invites order by id desc limit ? + 0`, limit);

@@ -59,7 +59,7 @@ export async function timelineOf(
   { say, money }: { say: Say; money: WriteMoney } = { say: ENGLISH, money: plainMoney },
 ): Promise<TimelineItem[]> {
   const entries = await entriesOf(database, payment.id);
-  const facts = entries.map((entry) => factsTold(entry) as Facts);
+  const facts = entries.map(factsTold);
   const names = await namesOf(database, mentioned(entries, facts));
   const acts = new Map(reviewActs(payment).map((act) => [act.entry_version, act]));
   const items: TimelineItem[] = [];

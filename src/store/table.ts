@@ -1,6 +1,9 @@
 // The one definition of a table: its columns and their types. The type of a row, statements and digests follow from it.
 import type { Database, Reader, Row, Value } from './database.ts';
 
+/** The largest limit of a query on PostgreSQL, which takes a sum of limits for an `integer`. */
+export const NO_LIMIT = 2 ** 31 - 1;
+
 interface Column<Value> {
   mayBeNull: boolean;
   /** For the compiler alone: no column has it. */

@@ -5,7 +5,7 @@ import { timeOrderedFloor } from '../lib/ids.ts';
 import type { Mode } from '../merchants/merchant.ts';
 import type { Tenant } from '../payments/queries.ts';
 import type { Reader } from '../store/database.ts';
-import { insertion, marks, rowWithId, where } from '../store/table.ts';
+import { insertion, marks, NO_LIMIT, rowWithId, where } from '../store/table.ts';
 import {
   ATTEMPTS,
   type AttemptMade,
@@ -63,9 +63,6 @@ const IN_STATE: Record<EndpointState, string> = {
   failing: 'disabled_at is null and failing_since is not null',
   disabled: 'disabled_at is not null',
 };
-
-/** The largest limit that PostgreSQL takes for an integer. */
-const NO_LIMIT = 2 ** 31 - 1;
 
 /** Endpoints by id, each as it stands. */
 export function searchEndpoints(

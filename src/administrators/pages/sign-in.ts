@@ -3,6 +3,7 @@ import { momentsIn } from '../../lib/moments.ts';
 import { phrase } from '../../lib/phrases.ts';
 import { jsonOr } from '../../lib/text.ts';
 import { SECOND_MS } from '../../lib/time.ts';
+import { wholeSeconds } from '../../web/rate-limit.ts';
 import { note } from '../../web/request-log.ts';
 import { passkeyPlace } from '../passkey.ts';
 import { endSession } from '../session.ts';
@@ -73,7 +74,7 @@ function noteRefusal({ request }: Visit, refusal: SignInRefusal): void {
 /** Too many failures with one e-mail address, known or not, or too many forms, until a moment. */
 export function tooMany(visit: Visit, until: number): Shown {
   const { form, now, timeZone, say } = visit;
-  const headers = { 'retry-after': String(Math.max(1, Math.ceil((until - now) / SECOND_MS))) };
+  const headers = { 'retry-after': String(Math.max(1, wholeSeconds(until - now))) };
   const faults = { email: say`Too many attempts. Try again at ${timeOfDay(timeZone, until)}` };
   const told = say`You need not wait: sign in with a recovery code, or with your passkey.`;
   const shown = { carried: carriedIn(form), email: read(form, 'email'), faults, status: 429, told };

@@ -28,10 +28,10 @@ import {
   visitOf,
 } from '../../administrators/pages/visit.ts';
 import { isStrong } from '../../administrators/sign-in.ts';
-import { type Clock, MINUTE_MS, SECOND_MS } from '../../lib/time.ts';
+import { type Clock, MINUTE_MS } from '../../lib/time.ts';
 import { pageHeaders } from '../../web/markup/page.ts';
 import { type FailureLog, servePages } from '../../web/pages/surface.ts';
-import { fromNetwork, Throttle } from '../../web/rate-limit.ts';
+import { fromNetwork, Throttle, wholeSeconds } from '../../web/rate-limit.ts';
 import { note } from '../../web/request-log.ts';
 
 const FORM_BYTES = 32 * 1024;
@@ -124,7 +124,7 @@ function doors(place: ConsolePlace, signInForms: number): Route<Visit>[] {
     if (waitMs === 0) return undefined;
     note(request, { code: 'rate_limited', limit: 'sign_in_forms' });
     if (signsIn) return tooMany(visit, now + waitMs);
-    const headers = { 'retry-after': String(Math.ceil(waitMs / SECOND_MS)) };
+    const headers = { 'retry-after': String(wholeSeconds(waitMs)) };
     return { ...problem.busy(visit, timeOfDay(timeZone, now + waitMs)), headers };
   };
   const isFresh = ({ form, formKey }: Visit) => hasToken(form, formKey);
