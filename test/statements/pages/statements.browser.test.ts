@@ -104,6 +104,8 @@ async function morning(harness: Harness): Promise<Entry[]> {
 /** What is done with a line: the button that has the focus is pressed, or why is said first, or it is ignored, by a rule where it comes again. */
 async function wayOn(page: Page): Promise<'button' | 'note' | 'rule' | 'ignore'> {
   await page.waitForLoadState();
+  // What asks for the focus gets it when the page is painted, which may be after it was loaded.
+  if ((await page.locator('[autofocus]').count()) > 0) await page.locator('[autofocus]:focus').waitFor();
   if ((await page.locator('#note:focus').count()) > 0) return 'note';
   if ((await page.locator('button:focus').count()) > 0) return 'button';
   return /Rita Rent|PAYPAL/.test(await page.locator('main').innerText()) ? 'rule' : 'ignore';
