@@ -1,10 +1,9 @@
 // The specification's chapter on authentication, a test for each sentence, on both engines.
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { keyDigest } from '../../src/merchants/merchant.ts';
-import { ConfigurationError, readConfiguration } from '../../src/operate/config.ts';
 import { KEY, OTHER_KEY, sharedHarness, startHarness } from '../support/harness.ts';
 import { ENGINES } from '../support/stores.ts';
 
@@ -66,16 +65,14 @@ for (const engine of ENGINES) {
 describe('specification, Authentication, the configuration file', () => {
   test('A development key is preconfigured in the service configuration file.', () => {
     assert.ok(readFileSync(EXAMPLE, 'utf8').includes(KEY));
-    assert.equal(readConfiguration(EXAMPLE, {}).merchants[0]!.keys.length, 1);
   });
 
   test('It must be replaced before production use: with it, production does not start.', async () => {
-    for (const entry of [`key: ${KEY}`, `key_sha256: ${keyDigest(KEY)}`]) {
+    for (const entry of [`key: ${KEY}`, `key_sha256: ${createHash('sha256').update(KEY).digest('hex')}`]) {
       const extra = `  - id: mer_left_over\n    name: Left Over\n    keys:\n      - ${entry}\n`;
-      await assert.rejects(
-        startHarness('sqlite', { environment: 'production', configuration: extra }),
-        ConfigurationError,
-      );
+      await assert.rejects(startHarness('sqlite', { environment: 'production', configuration: extra }), {
+        name: 'ConfigurationError',
+      });
     }
   });
 });

@@ -1,11 +1,16 @@
 // What becomes of a payment in tests, done straight through the rooms: sent by its customer, decided, paid by hand, erased.
+import type { Journal } from '../../src/journal/journal.ts';
 import { erasePayment } from '../../src/payments/erase.ts';
+import { expireDuePayments } from '../../src/payments/expire.ts';
+import { listFullStretches } from '../../src/payments/history.ts';
 import { creditorReference } from '../../src/payments/methods/transfer/creditor-reference.ts';
 import type { Payment } from '../../src/payments/payment.ts';
 import { findPayment } from '../../src/payments/queries.ts';
-import { submitPayment } from '../../src/payments/submit.ts';
+import { cancelByCustomer, requestLink, submitPayment } from '../../src/payments/submit.ts';
+import { addNote } from '../../src/review/act.ts';
 import { approve, reject } from '../../src/review/decide.ts';
 import { recordMoney } from '../../src/review/record-money.ts';
+import type { Database } from '../../src/store/database.ts';
 import { type Harness, OPERATOR } from './harness.ts';
 import { ANA, haveReviewers } from './reviewers.ts';
 
@@ -67,6 +72,43 @@ export async function record(
   await haveReviewers(service.service);
   const money = { amount_minor, received_on: '2026-11-20', bank_reference, note: 'Zoë', version: null };
   return service.service.journal.commit((transaction) => recordMoney(transaction, ANA, id, money), id);
+}
+
+/** Writes a note beside a payment, as an administrator does. */
+export function note({ service: { journal } }: Harness, id: string, text: string, by = ANA) {
+  return journal.commit((transaction) => addNote(transaction, by, id, text), id);
+}
+
+/** Cancels a payment, as its customer does. */
+export function cancelAsCustomer({ service: { journal } }: Harness, id: string) {
+  return journal.commit((transaction) => cancelByCustomer(transaction, id, 'req_test'), id);
+}
+
+/** Asks for a new link, as the customer of a payment that has expired does. */
+export function askForLink({ service: { journal } }: Harness, id: string) {
+  return journal.commit((transaction) => requestLink(transaction, id, 'req_test'), id);
+}
+
+/** Brings a test payment on without a person, as its merchant's programs may. */
+export async function tryOut(
+  { request }: Harness,
+  id: string,
+  ...acts: ('submit' | 'approve' | 'reject' | 'expire' | 'record')[]
+): Promise<void> {
+  for (const act of acts) {
+    const { status, text } = await request(`/v1/test/payments/${id}/${act}`, { method: 'POST' });
+    if (status !== 200) throw new Error(`${act} answered ${status}: ${text}`);
+  }
+}
+
+/** Cancels what is past its time, as the clock does each second. */
+export async function sweep({ service: { journal } }: Harness): Promise<void> {
+  while ((await expireDuePayments(journal)) > 0) {}
+}
+
+/** Lists the stretches of the history that are full, as a worker does meanwhile. */
+export async function listStretches({ database, journal }: { database: Database; journal: Journal }) {
+  while ((await listFullStretches(database, journal)) > 0) {}
 }
 
 /** Erases a payment, as the operator does. */

@@ -1,12 +1,10 @@
 // A payment that somebody changed in the store itself: no later change may take its edited row into the history.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { expireDuePayments } from '../../../src/payments/expire.ts';
-import { requestLink } from '../../../src/payments/submit.ts';
 import { acknowledgeAll } from '../../support/acknowledge.ts';
 import { sharedHarness } from '../../support/harness.ts';
 import { editOutside } from '../../support/outside.ts';
-import { erase, submit } from '../../support/payments.ts';
+import { askForLink, erase, submit, sweep } from '../../support/payments.ts';
 import { ENGINES } from '../../support/stores.ts';
 
 const CHANGED = { code: 'conflict', message: /changed outside the service/ };
@@ -51,7 +49,7 @@ for (const engine of ENGINES)
     test('is shown as expired, and its expiry is written when the change was acknowledged.', async () => {
       const id = await edited({ expires_in: 300 });
       service.clock.advance(301_000);
-      await expireDuePayments(service.service.journal);
+      await sweep(service);
       assert.equal((await service.request(`/v1/payments/${id}`)).json.data.status_reason, 'expired');
       await stays(id, 'pending');
       await assert.rejects(erase(service, id), CHANGED);
@@ -64,12 +62,8 @@ for (const engine of ENGINES)
     test('takes no request for a new link.', async () => {
       const { id } = await service.create({ expires_in: 300 });
       service.clock.advance(301_000);
-      await expireDuePayments(service.service.journal);
+      await sweep(service);
       await editOutside(service.store, `update payments set amount_minor = 1 where id = '${id}'`);
-      const { journal } = service.service;
-      await assert.rejects(
-        journal.commit((one) => requestLink(one, id, 'r')),
-        CHANGED,
-      );
+      await assert.rejects(askForLink(service, id), CHANGED);
     });
   });

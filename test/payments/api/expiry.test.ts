@@ -5,17 +5,15 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
-import { expireDuePayments } from '../../../src/payments/expire.ts';
-import { findPayment } from '../../../src/payments/queries.ts';
-import { transition } from '../../../src/payments/transition.ts';
+import { sentForReview } from '../../support/admin.ts';
 import { sharedHarness } from '../../support/harness.ts';
 import { heldUp } from '../../support/journal.ts';
+import { cancelAsCustomer, paymentNow, submit, sweep } from '../../support/payments.ts';
 import { ENGINES } from '../../support/stores.ts';
 
 const LIFETIME_S = 300;
 /** In which a sweeper fails twice more. */
 const ROUNDS_MS = 2200;
-const TENANT = { merchant_id: 'mer_development', mode: 'test' } as const;
 
 for (const engine of ENGINES) {
   describe(`expiry on ${engine}`, () => {
@@ -34,7 +32,7 @@ for (const engine of ENGINES) {
     const create = (merchant_reference: string) =>
       service.create({ expires_in: LIFETIME_S, merchant_reference });
     const pass = () => service.clock.advance(LIFETIME_S * 1000 + 1);
-    const writtenStatus = async (id: string) => (await findPayment(service.service.database, id))!.status;
+    const writtenStatus = async (id: string) => (await paymentNow(service, id)).status;
 
     /** All that can be seen of a payment that has expired. */
     async function assertExpired(created: {
@@ -66,7 +64,7 @@ for (const engine of ENGINES) {
         assert.equal(await writtenStatus(created.id), 'pending');
         return text;
       });
-      await expireDuePayments(service.service.journal);
+      await sweep(service);
       assert.equal(await writtenStatus(created.id), 'cancelled');
       assert.equal(await assertExpired(created), before);
     });
@@ -87,15 +85,12 @@ for (const engine of ENGINES) {
     });
 
     test('the guard stands in the statement: no move from pending passes after that moment.', async () => {
-      for (const move of ['submit', 'cancel'] as const) {
-        const { id } = await create(`guard ${move}`);
-        const act = { actor: 'customer', request_id: null };
+      for (const move of [submit, cancelAsCustomer]) {
+        const { id } = await create(`guard ${move.name}`);
         let moved: Promise<unknown> | undefined;
         await beforeTheSweeper(async () => {
           pass();
-          moved = service.service.journal
-            .commit((transaction) => transition(transaction, TENANT, id, move, act, {}))
-            .catch((error) => error.code);
+          moved = move(service, id).catch((error) => error.code);
         });
         assert.equal(await moved, 'invalid_status');
       }
@@ -104,7 +99,7 @@ for (const engine of ENGINES) {
     test('until its moment a payment is pending.', async () => {
       const { id } = await create('still');
       service.clock.advance((LIFETIME_S - 5) * 1000);
-      await expireDuePayments(service.service.journal);
+      await sweep(service);
       assert.equal((await service.request(`/v1/payments/${id}`)).json.data.status, 'pending');
       assert.equal(
         (await service.request(`/v1/payments/${id}/cancel`, { method: 'POST' })).json.data.status_reason,
@@ -113,13 +108,9 @@ for (const engine of ENGINES) {
     });
 
     test('what awaits review never expires.', async () => {
-      const { id } = await create('review');
-      const act = { actor: 'customer', request_id: null };
-      await service.service.journal.commit((transaction) =>
-        transition(transaction, TENANT, id, 'submit', act, {}),
-      );
+      const id = await sentForReview(service, { expires_in: LIFETIME_S });
       pass();
-      await expireDuePayments(service.service.journal);
+      await sweep(service);
       assert.equal((await service.request(`/v1/payments/${id}`)).json.data.status, 'requires_review');
     });
 

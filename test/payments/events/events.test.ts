@@ -2,20 +2,15 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { newestEntry } from '../../../src/journal/queries.ts';
-import { createPayment } from '../../../src/payments/create.ts';
-import { expireDuePayments } from '../../../src/payments/expire.ts';
-import { listFullStretches } from '../../../src/payments/history.ts';
-import { STRETCH } from '../../../src/payments/history-queries.ts';
-import { DEFAULT_TERMS } from '../../../src/payments/pay-by.ts';
-import { parsePaymentRequest } from '../../../src/payments/request.ts';
-import { requestLink } from '../../../src/payments/submit.ts';
 import { addPerson, claimAs, post, sentForReview } from '../../support/admin.ts';
-import { type Harness, KEY, OTHER_KEY, sharedHarness } from '../../support/harness.ts';
+import { createIn, type Harness, KEY, OTHER_KEY, sharedHarness } from '../../support/harness.ts';
+import { askForLink, listStretches, sweep } from '../../support/payments.ts';
 import { ENGINES } from '../../support/stores.ts';
 import { besideTwoNodes } from '../../support/two-nodes.ts';
 
 const DAY_MS = 86_400_000;
-const WANTED = parsePaymentRequest({ amount: 1 }, { strict: false, httpsOnly: false });
+/** So many entries are listed at once. */
+const STRETCH = 256;
 
 interface Event {
   id: string;
@@ -36,18 +31,19 @@ async function walk(service: Harness, query = '', key = KEY, from: string | null
   return { events, cursor };
 }
 
-/** Creates payments of both merchants, in an order without a pattern, in commits of some. Returns each merchant's ids in order. */
-async function createMany({ service, clock }: Harness, count: number): Promise<Record<string, string[]>> {
+/** Creates payments of both merchants, in commits of some, each commit with its own share of them. Returns each merchant's ids in order. */
+async function createMany(service: Harness, count: number): Promise<Record<string, string[]>> {
   const made: Record<string, string[]> = { [KEY]: [], [OTHER_KEY]: [] };
-  for (let i = 0; i < count; ) {
-    await service.journal.commit((transaction) => {
-      for (const end = Math.min(count, i + 50); i < end; i++) {
-        const key = (i * 7) % 5 === 0 ? OTHER_KEY : KEY;
-        const caller = service.directory.find(key, clock.now())!;
-        const act = { actor: caller.actor, request_id: null };
-        made[key]!.push(createPayment(transaction, caller, act, WANTED, DEFAULT_TERMS).id);
-      }
-    });
+  for (let left = count, turn = 0; left > 0; turn++) {
+    const shares = { [OTHER_KEY]: Math.min(left, 3 + ((turn * 7) % 13)), [KEY]: 40 };
+    left -= shares[OTHER_KEY]!;
+    shares[KEY] = Math.min(left, 40);
+    left -= shares[KEY];
+    await Promise.all(
+      Object.entries(shares).map(async ([key, share]) =>
+        made[key]!.push(...(await createIn(service.service.journal, service, share, key))),
+      ),
+    );
   }
   return made;
 }
@@ -69,11 +65,8 @@ for (const engine of ENGINES) {
       await post(service, ana, `/admin/payments/${id}/reject`, { reason: 'suspected_fraud' });
       const late = await service.create({ expires_in: 300 });
       service.clock.advance(DAY_MS);
-      assert.ok((await expireDuePayments(service.service.journal)) >= 0);
-      await service.service.journal.commit(
-        (transaction) => requestLink(transaction, late.id, 'req_x'),
-        late.id,
-      );
+      await sweep(service);
+      await askForLink(service, late.id);
 
       const told = (events: Event[]) =>
         events.map(({ type, data }) => [type, data.version, data.status, data.status_reason]);
@@ -162,8 +155,8 @@ for (const engine of ENGINES) {
         }
       };
       await look();
-      const { database, journal } = service.service;
-      while ((await listFullStretches(database, journal)) > 0) {}
+      const { database } = service.service;
+      await listStretches(service.service);
       const listed = await database.query(
         "select stretch from payment_stretches where merchant_id = 'mer_other'",
       );

@@ -3,13 +3,15 @@ import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { STREAMS_MAXIMUM } from '../../../src/payments/events/streams.ts';
-import { listFullStretches } from '../../../src/payments/history.ts';
 import { openStream, type StreamClient } from '../../support/event-stream.ts';
 import { createIn, type Harness, KEY, OTHER_KEY, startHarness } from '../../support/harness.ts';
 import { heldUp, unhurried } from '../../support/journal.ts';
+import { listStretches } from '../../support/payments.ts';
 import { openPatiently } from '../../support/stores.ts';
 import { becomes, eventually, LONGER_THAN_A_TEST_MS, until } from '../../support/waiting.ts';
+
+/** Those of one merchant on a node. */
+const STREAMS_MAXIMUM = 100;
 
 /** How many streams are open on a node. */
 const openOn = ({ service }: Harness) => service.streams.counters.open;
@@ -252,7 +254,7 @@ describe('the event stream of a node', () => {
   test('a stream says where it begins, so that nothing is missed by a client that is cut before its first event.', async () => {
     const service = await startHarness('sqlite');
     try {
-      const { database, journal } = service.service;
+      const { journal } = service.service;
       const cutAtOnce = async (key: string) => {
         const client = await openStream(service, '', { key });
         client.close();
@@ -262,7 +264,7 @@ describe('the event stream of a node', () => {
       const [first, others] = [await service.create(), await service.create({}, { key: OTHER_KEY })];
       cut.push(await cutAtOnce(KEY)); // its newest entry is in no list of stretches yet
       const more = await createIn(journal, service, 600);
-      while ((await listFullStretches(database, journal)) > 0) {}
+      await listStretches(service.service);
       cut.push(await cutAtOnce(OTHER_KEY)); // its newest entry is behind hundreds of others
       const missed = await service.create();
       const missedOther = await service.create({}, { key: OTHER_KEY });
