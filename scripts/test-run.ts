@@ -70,7 +70,8 @@ function makeFolder(): void {
 /** Starts PostgreSQL and Chromium. Test files stand below the current folder. */
 export async function startTestRun(report = new Report()): Promise<TestRun> {
   makeFolder();
-  const [postgres, chromium] = await Promise.all([startPostgres(), launchShared()]);
+  const chromium = await launchShared();
+  const postgres = await startPostgres();
   process.env.COUNTERFOIL_TEST_POSTGRES = postgres.url;
   process.env.COUNTERFOIL_TEST_TEMPLATE = await makeTemplate();
   process.env.COUNTERFOIL_TEST_CHROMIUM = chromium.url;

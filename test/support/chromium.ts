@@ -1,9 +1,11 @@
 // A real Chromium out of the package registry, headless.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 import chromium from '@sparticuz/chromium';
 import { type Browser, type BrowserContextOptions, type Page, chromium as playwright } from 'playwright-core';
+import { ROOT } from './command.ts';
 
 /** The package's own arguments switch web security off and run all in one process: not what a customer has. Quiet: without these it looks for its maker's hosts at every start. */
 const QUIET = [
@@ -17,12 +19,36 @@ const QUIET = [
 /** A page with axe makes much garbage: with a larger young generation, less of it is looked through. */
 const YOUNG = '--js-flags=--min-semi-space-size=16';
 
+/** Where Chromium lies unpacked. It is unpacked once for all runs, since that costs seconds of a processor. */
+async function executablePath(): Promise<string> {
+  const packed = JSON.parse(
+    readFileSync(join(ROOT, 'node_modules/@sparticuz/chromium/package.json'), 'utf8'),
+  );
+  const kept = join(ROOT, 'node_modules/.cache', `chromium-${packed.version}`);
+  if (!existsSync(kept)) {
+    mkdirSync(dirname(kept), { recursive: true });
+    const made = mkdtempSync(`${kept}-`);
+    const { TMPDIR } = process.env;
+    process.env.TMPDIR = made; // where the package unpacks it
+    await chromium.executablePath();
+    if (TMPDIR === undefined) delete process.env.TMPDIR;
+    else process.env.TMPDIR = TMPDIR;
+    try {
+      renameSync(made, kept);
+    } catch (error) {
+      if (!existsSync(kept)) throw error; // otherwise another run was faster
+      rmSync(made, { recursive: true });
+    }
+  }
+  return join(kept, 'chromium');
+}
+
 const axePath = createRequire(import.meta.resolve('@axe-core/playwright')).resolve('axe-core/axe.min.js');
 /** What a page is made with that axe is to look at. It is started with `startAxe`: most pages on the way are never asked. */
 export const AXE = { content: `window.startAxe = function () {\n${readFileSync(axePath, 'utf8')}\n};` };
 
 const launchOptions = async () => ({
-  executablePath: await chromium.executablePath(),
+  executablePath: await executablePath(),
   args: ['--no-sandbox', '--disable-gpu', YOUNG, ...QUIET],
   headless: true,
 });
