@@ -133,9 +133,9 @@ describe('the client', () => {
       await client.payments.create(EUR);
       const [first, second] = way.passed;
       assert.ok(second!.at - first!.at >= 1000, `${second!.at - first!.at} ms`);
-      way.retryAfter = '600';
+      way.retryAfter = '3600';
       way.suffer(fault);
-      await assert.rejects(client.payments.create(EUR), { name: 'ApiError', retryAfterS: 600 });
+      await assert.rejects(client.payments.create(EUR), { name: 'ApiError', retryAfterS: 3600 });
       assert.equal(way.passed.length, 1);
     }
     way.retryAfter = undefined;

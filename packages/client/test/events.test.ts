@@ -1,12 +1,10 @@
 // Events through the client: each once and in order, over pages, cuts and a restart, until the caller leaves.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { OTHER_KEY, sharedHarness } from '../../../test/support/harness.ts';
+import { createIn, OTHER_KEY, sharedHarness } from '../../../test/support/harness.ts';
 import { becomes, eventually } from '../../../test/support/waiting.ts';
 import type { Counterfoil, Event } from '../src/index.ts';
 import { FaultyWay } from './support/faulty-way.ts';
-
-const EUR = { amount: '49.90', currency: 'EUR' };
 
 describe('events through the client', () => {
   const service = sharedHarness('sqlite');
@@ -21,8 +19,8 @@ describe('events through the client', () => {
   const ids = (events: readonly Event[]) => events.map(({ id }) => id);
 
   test('the list gives each once over several pages, goes on behind one, and is narrowed.', async () => {
-    const payments = await Promise.all(Array.from({ length: 130 }, () => client.payments.create(EUR)));
-    await client.payments.cancel(payments[0]!.id);
+    const payments = await createIn(service.service.journal, service, 130);
+    await client.payments.cancel(payments[0]!);
     const all = await Array.fromAsync(client.events.list());
     assert.equal(new Set(ids(all)).size, 131);
     const behind = await Array.fromAsync(client.events.list({ after: all[99]!.id }));
@@ -31,7 +29,7 @@ describe('events through the client', () => {
       client.events.list({ type: ['payment.cancelled', 'payment.expired'] }),
     );
     assert.deepEqual(cancelled, [all.at(-1)]);
-    const [of] = await Array.fromAsync(client.events.list({ payment_id: payments[1]!.id }));
+    const [of] = await Array.fromAsync(client.events.list({ payment_id: payments[1]! }));
     assert.deepEqual(await client.events.read(of!.id), of);
     assert.equal((await Array.fromAsync(client.payments.list())).length, 130);
   });

@@ -42,7 +42,7 @@ for (const engine of ENGINES)
       console.log(`faulty-calls: seed ${random.seed} (COUNTERFOIL_SEED), ${CALLS} calls (COUNTERFOIL_RUNS)`);
       way = await FaultyWay.to(service);
       way.choose = () => (random.chance(FAULT_CHANCE) ? random.pick(FAULTS) : 'none');
-      client = way.client({ timeoutMs: 120_000 });
+      client = way.client();
     });
     after(() => way.close());
 

@@ -10,6 +10,7 @@ import {
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Harness, KEY } from '../../../../test/support/harness.ts';
+import { LONGER_THAN_A_TEST_MS } from '../../../../test/support/waiting.ts';
 import { Counterfoil } from '../../src/index.ts';
 import type { ClientOptions } from '../../src/transport.ts';
 
@@ -85,9 +86,9 @@ export class FaultyWay {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** A client whose requests take this way. */
+  /** A client whose requests take this way, and have all the time that a test has where it does not say otherwise. */
   client(options: Partial<ClientOptions> = {}): Counterfoil {
-    return new Counterfoil({ key: KEY, baseUrl: this.origin, ...options });
+    return new Counterfoil({ key: KEY, baseUrl: this.origin, timeoutMs: LONGER_THAN_A_TEST_MS, ...options });
   }
 
   /** The next requests suffer these faults, one each, and those after them none. Forgets what passed. */
