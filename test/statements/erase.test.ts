@@ -2,15 +2,14 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { DAY_MS } from '../../src/lib/time.ts';
-import { eraseLinesOf, eraseRulesOf, forgetOldLines } from '../../src/statements/erase.ts';
-import { type KeptRule, saidOn } from '../../src/statements/kept.ts';
-import { approveLine } from '../../src/statements/matching/line-acts.ts';
-import { endRule, makeRule } from '../../src/statements/rules.ts';
+import { forgetOldLines } from '../../src/statements/erase.ts';
 import { Bank, checked } from '../support/bank.ts';
 import { camt, type Entry } from '../support/camt.ts';
-import { OPERATOR, sharedHarness } from '../support/harness.ts';
+import { Clerk } from '../support/clerk.ts';
+import { sharedHarness } from '../support/harness.ts';
 import { editOutside } from '../support/outside.ts';
-import { ANA, haveReviewers } from '../support/reviewers.ts';
+import { erase } from '../support/payments.ts';
+import { haveReviewers } from '../support/reviewers.ts';
 import { ENGINES } from '../support/stores.ts';
 
 const SAID = { text: 'For Zoë', name: 'Anna Berg', iban: 'NL86INGB0002445588' };
@@ -19,27 +18,25 @@ for (const engine of ENGINES) {
   describe(`erasing statement lines on ${engine}`, () => {
     const service = sharedHarness(engine);
     const bank = new Bank(service);
+    const ana = new Clerk(bank);
     before(() => haveReviewers(service.service));
 
     const bring = (...entries: Entry[]) => bank.take(camt(entries));
     const line = async (reference: string) => (await bank.linesOf(reference))[0]!;
     const forget = (now: number, days: number) =>
       forgetOldLines(service.service.journal, { now: () => now }, days);
-    const erase = (id: string) => bank.commit((one) => eraseLinesOf(one, id, OPERATOR));
     /** A payment whose money a line is. */
     async function paidBy(reference: string, amount: number, more: object = {}): Promise<string> {
-      const { id, version } = await bank.pay(amount, more);
-      const pair = { line_id: (await line(reference)).id, payment_id: id, version };
-      await bank.commit((one) => approveLine(one, ANA, pair, {}), id);
-      return id;
+      const payment = await bank.pay(amount, more);
+      await ana.approve((await line(reference)).id, payment);
+      return payment.id;
     }
 
     test('with the payment that it is the money of', async () => {
       await bring({ amount: '49.90', bank: 'A1', ...SAID }, { amount: '49.90', bank: 'A2', ...SAID });
-      assert.equal(await erase(await paidBy('A1', 49.9)), 1);
+      await erase(service, await paidBy('A1', 49.9));
       const erased = await line('A1');
       assert.deepEqual([erased.details, erased.amount_minor, erased.state], [null, 4990, 'matched']);
-      assert.deepEqual(saidOn(erased), { references: {}, text: '', counterparty: {} });
       assert.notEqual((await line('A2')).details, null);
       await service.verify();
     });
@@ -49,18 +46,12 @@ for (const engine of ENGINES) {
       await bring(...people.map((name, i) => ({ ...SAID, amount: '1.00', bank: `R${i}`, name, iban: '' })));
       await bring({ ...SAID, amount: '52.00', bank: 'P1', name: 'Rule Payer', iban: '' });
       const paid = await paidBy('P1', 52, { customer: { name: 'Rule Customer' } });
-      for (const i of people.keys()) {
-        const made = await line(`R${i}`);
-        await bank.commit((one) => makeRule(one, ANA, made, `Of ${people[i]}`));
-      }
-      const rules = async () => {
-        const found = await bank.database.query<KeptRule>('select * from line_rules order by id');
-        return found.map(({ name, name_key, reason, state }) => [name, name_key, reason, state].join());
-      };
-      const [, , ended] = await bank.database.query<KeptRule>('select * from line_rules order by id');
-      await bank.commit((one) => endRule(one, ANA, ended!.id));
-      await bank.commit((one) => eraseRulesOf(one, paid, OPERATOR));
-      await erase(paid);
+      for (const i of people.keys()) await ana.makeRule((await line(`R${i}`)).id, `Of ${people[i]}`);
+      const all = () => bank.database.query<Record<string, string>>('select * from line_rules order by id');
+      const rules = async () =>
+        (await all()).map(({ name, name_key, reason, state }) => [name, name_key, reason, state].join());
+      await ana.endRule((await all())[2]!.id!);
+      await erase(service, paid);
       const gone = ',,,ended';
       assert.deepEqual(await rules(), [
         gone,

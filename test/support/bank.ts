@@ -7,25 +7,34 @@ import type { Imported } from '../../src/statements/import.ts';
 import { type CheckedFile, checkFile, importFile } from '../../src/statements/import-file.ts';
 import type { KeptLine } from '../../src/statements/kept.ts';
 import { findLine, type LineFilter, listLines } from '../../src/statements/line-queries.ts';
-import { openLines } from '../../src/statements/matching/open-lines.ts';
+import { certainPairs, openLines } from '../../src/statements/matching/open-lines.ts';
+import { undoImport } from '../../src/statements/undo.ts';
+import { addPerson, type Person } from './admin.ts';
 import { ACCOUNT, camt, type Entry, MATCHING } from './camt.ts';
 import { type Harness, OPERATOR } from './harness.ts';
 import { paymentNow } from './payments.ts';
 
+export type Methods = Parameters<typeof checkFile>[1];
 /** The method of a transfer to some accounts in euros. */
-export const methodsOf = (...ibans: string[]) => [
+export const methodsOf = (...ibans: string[]): Methods => [
   { accounts: ibans.map((iban) => ({ currency: 'EUR', holder: 'Shop', iban, rows: [] })) },
 ];
 export const METHODS = methodsOf(ACCOUNT);
 
-/** What a file holds that may be imported. */
-export const checked = (file: Uint8Array, name = 'a.xml', methods = METHODS): CheckedFile =>
-  checkFile(readStatements(file, name), methods);
+type Said = Parameters<typeof checkFile>[3];
+/** What a file holds that may be imported, with what the bookkeeper says of its account. */
+export const checked = (
+  file: Uint8Array,
+  name = 'a.xml',
+  methods: Methods = METHODS,
+  said: Said = {},
+): CheckedFile => checkFile(readStatements(file, name), methods, false, said);
 
 type Options = Partial<Parameters<typeof importFile>[3]> & { journal?: Journal };
 
 export class Bank {
   readonly #harness: Harness;
+  #auditor: Promise<Person> | undefined;
   #count = 0;
 
   constructor(harness: Harness) {
@@ -74,7 +83,31 @@ export class Bank {
     return (await this.lines()).filter(({ entry_reference }) => entry_reference === bank);
   }
 
+  /** The parts of a line that was split, where its statement has no other line. */
+  async partsOf(id: string): Promise<KeptLine[]> {
+    const { statement_id } = await this.line(id);
+    const all = await this.lines({ statement_id });
+    return all.filter((one) => one.id !== id && one.state !== 'replaced');
+  }
+
+  /** What an auditor is told below /admin. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies freely and say what they expect there
+  async audited(path: string): Promise<any> {
+    this.#auditor ??= addPerson(this.#harness, 'auditor', 'Otto');
+    return (await this.#harness.request(`/admin/${path}`, { key: (await this.#auditor).token })).json.data;
+  }
+
+  undo(statement: string): Promise<number> {
+    return this.commit((transaction) => undoImport(transaction, statement, OPERATOR));
+  }
+
   payment = (id: string): Promise<Payment> => paymentNow(this.#harness, id);
+
+  /** What the API says of a payment's money: its status, and what arrived, went back and is due. */
+  async shown({ id }: Pick<Payment, 'id'>): Promise<[status: string, ...amounts: string[]]> {
+    const { data } = (await this.#harness.request(`/v1/payments/${id}`)).json;
+    return [data.status, data.amount_received, data.amount_returned, data.amount_due];
+  }
 
   /** A payment in euros. */
   async pay(amount = 49.9, more: object = {}): Promise<Payment> {
@@ -83,6 +116,11 @@ export class Bank {
 
   open(options?: Parameters<typeof openLines>[2]) {
     return openLines(this.database, { ...MATCHING, now: this.#harness.clock.now() }, options);
+  }
+
+  /** The open lines whose payment is certain, with it. */
+  async certain() {
+    return certainPairs(await this.open());
   }
 
   /** What is proposed first for an open line. */

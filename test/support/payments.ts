@@ -1,9 +1,13 @@
 // What becomes of a payment in tests, done straight through the rooms: sent by its customer, decided, paid by hand, erased.
 import type { Journal } from '../../src/journal/journal.ts';
-import { erasePayment } from '../../src/payments/erase.ts';
+import { eraseWhole } from '../../src/operate/commands/erase.ts';
 import { expireDuePayments } from '../../src/payments/expire.ts';
 import { listFullStretches } from '../../src/payments/history.ts';
-import { creditorReference } from '../../src/payments/methods/transfer/creditor-reference.ts';
+import {
+  creditorReference,
+  qrReference,
+  shortReference,
+} from '../../src/payments/methods/transfer/creditor-reference.ts';
 import type { Payment } from '../../src/payments/payment.ts';
 import { findPayment } from '../../src/payments/queries.ts';
 import { cancelByCustomer, requestLink, submitPayment } from '../../src/payments/submit.ts';
@@ -23,6 +27,15 @@ export async function paymentNow({ service: { database } }: Harness, id: string)
 /** The reference that a transfer for a payment carries. */
 export async function referenceOf(harness: Harness, id: string): Promise<string> {
   return creditorReference(await paymentNow(harness, id));
+}
+
+/** The forms of it: that of ISO 11649, the short one for pounds, and that of a Swiss QR bill. */
+export async function referencesOf(
+  harness: Harness,
+  id: string,
+): Promise<Record<'whole' | 'short' | 'qr', string>> {
+  const payment = await paymentNow(harness, id);
+  return { whole: creditorReference(payment), short: shortReference(payment), qr: qrReference(payment) };
 }
 
 /** Hands a payment's form in, as checkout does. */
@@ -111,7 +124,7 @@ export async function listStretches({ database, journal }: { database: Database;
   while ((await listFullStretches(database, journal)) > 0) {}
 }
 
-/** Erases a payment, as the operator does. */
+/** Erases a payment and what bank lines say of it, as the operator does. */
 export function erase(service: Harness, id: string) {
-  return service.service.journal.commit((transaction) => erasePayment(transaction, id, OPERATOR), id);
+  return service.service.journal.commit((transaction) => eraseWhole(transaction, id, OPERATOR), id);
 }

@@ -162,7 +162,7 @@ async function eraseAll(database: Database, ids: readonly string[], onProgress: 
  * Erases a payment, what the bank wrote on its money, and its letters: the words of a mail server may name who they went to. Returns how
  * many stored responses were deleted. Throws as `erasePayment` does.
  */
-async function eraseWhole(transaction: Transaction, id: string, act: Act): Promise<number> {
+export async function eraseWhole(transaction: Transaction, id: string, act: Act): Promise<number> {
   await eraseRulesOf(transaction, id, act);
   const answers = await erasePayment(transaction, id, act);
   await eraseLinesOf(transaction, id, act);

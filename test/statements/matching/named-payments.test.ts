@@ -1,39 +1,30 @@
 // Bank lines that no proposal finds, mistakes that are taken back, and lines that a bank's reference does not tell apart.
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { readStatements } from '#bank-statements';
-import type { Principal } from '../../../src/administrators/administrator.ts';
-import type { Payment } from '../../../src/payments/payment.ts';
-import { receivedSoFar } from '../../../src/review/review.ts';
-import { bookedBetween } from '../../../src/statements/balance-queries.ts';
-import { checkFile } from '../../../src/statements/import-file.ts';
-import { partsOfLine } from '../../../src/statements/line-queries.ts';
-import { approveCertain } from '../../../src/statements/matching/certain-acts.ts';
-import {
-  acceptLine,
-  approveLine,
-  ignoreLine,
-  reopenLine,
-} from '../../../src/statements/matching/line-acts.ts';
-import { acceptParts, reopenParts } from '../../../src/statements/matching/line-parts.ts';
-import { ownAccount, readingOptions } from '../../../src/statements/remembered.ts';
-import { undoImport } from '../../../src/statements/undo.ts';
-import { entryCount } from '../../support/admin.ts';
-import { Bank, checked, METHODS, methodsOf } from '../../support/bank.ts';
+import { addPerson, entryCount } from '../../support/admin.ts';
+import { Bank, checked, METHODS, type Methods, methodsOf } from '../../support/bank.ts';
 import { ACCOUNT, camt, type Entry, TRANSFERS, today } from '../../support/camt.ts';
+import { Clerk, type Seen } from '../../support/clerk.ts';
 import { open } from '../../support/customer.ts';
-import { OPERATOR, sharedHarness } from '../../support/harness.ts';
+import { sharedHarness } from '../../support/harness.ts';
 import { record, referenceOf, submit } from '../../support/payments.ts';
-import { ANA, BEN, haveReviewers } from '../../support/reviewers.ts';
+import { BEN, haveReviewers } from '../../support/reviewers.ts';
 
 /** An MT940 file of one line, for an account as its bank writes it. */
 const written = (account: string) =>
-  readStatements(
-    Buffer.from(
-      `:20:S\n:25:${account}\n:28C:1\n:60F:C261120EUR0,\n:61:2611201120C9,00NTRFNONREF//Q1\n:86:166?20Danke\n:62F:C261120EUR9,\n`,
-    ),
-    'd.sta',
+  Buffer.from(
+    `:20:S\n:25:${account}\n:28C:1\n:60F:C261120EUR0,\n:61:2611201120C9,00NTRFNONREF//Q1\n:86:166?20Danke\n:62F:C261120EUR9,\n`,
   );
+/** The same as it is read: under which account it is kept, and what is wrong with it. */
+function readOf(account: string, methods: Methods, said?: string) {
+  const { statements, faults } = checked(
+    written(account),
+    'd.sta',
+    methods,
+    said === undefined ? {} : { account: said },
+  );
+  return { own: statements[0]?.own, faults };
+}
 
 const STRANGER = 'DE02120300000000202051';
 
@@ -41,89 +32,73 @@ describe('lines that a reviewer names payments for', () => {
   const service = sharedHarness('sqlite', { configuration: TRANSFERS });
   const bank = new Bank(service);
   before(() => haveReviewers(service.service));
-  const commit: Bank['commit'] = (work, row) => bank.commit(work, row);
+  const [ana, ben] = [new Clerk(bank), new Clerk(bank, BEN)];
   const payment = (id: string) => bank.payment(id);
-  const pay = (amount: number): Promise<Payment> =>
+  const pay = (amount: number) =>
     bank.pay(amount, { merchant_reference: `SHOP-${Math.round(amount * 100)}` });
+  const received = async (paid: Seen) => (await bank.shown(paid))[1];
+  /** Matches a line with a payment as it is now. */
+  const match = async (line: string, { id }: Pick<Seen, 'id'>) => ana.match(line, await payment(id));
   /** These tests set the clock of the service forward. */
   const bring = (entry: Partial<Entry>) => bank.bring({ day: today(service), ...entry });
-  const textFor = ({ id }: Payment) => referenceOf(service, id);
+  const textFor = ({ id }: Seen) => referenceOf(service, id);
   const said = async (line: string) => {
     const { level, case: kind } = await bank.proposal(line);
     return [level, kind];
   };
-  const partOf = ({ id, version }: Payment, amount_minor?: number) => ({
-    payment_id: id,
-    version,
-    amount_minor,
-  });
   test('a card payout is the money of many payments, and its fee is booked as money out', async () => {
     const paid = [await pay(20), await pay(30), await pay(45)];
     const line = await bring({ amount: '93.15', text: `PAYOUT ${await textFor(paid[0]!)}` });
-    const parts = paid.map((one) => partOf(one));
-    await assert.rejects(
-      commit((one) => acceptParts(one, ANA, line, parts)),
-      /do not come to the amount/,
-    );
-    await commit((one) => acceptParts(one, ANA, line, parts, 'Fee of the card company'));
-    const received = await Promise.all(paid.map(async ({ id }) => receivedSoFar(await payment(id))));
-    assert.deepEqual(received, [2000, 3000, 4500]);
-    const stored = await bank.line(line);
-    assert.equal(stored.state, 'split');
-    const fee = (await partsOfLine(bank.database, stored)).find(({ direction }) => direction === 'debit')!;
-    assert.deepEqual([fee.amount_minor, fee.state, fee.note], [185, 'ignored', 'Fee of the card company']);
+    await assert.rejects(ana.split(line, paid), /do not come to the amount/);
+    await ana.split(line, paid, 'Fee of the card company');
+    assert.deepEqual(await Promise.all(paid.map(received)), ['20.00', '30.00', '45.00']);
+    assert.equal((await bank.line(line)).state, 'split');
     // The parts and the fee make what the bank booked, and the fee takes no payment's money back.
-    const money = { account: stored.account, currency: 'EUR' };
-    const day = stored.day;
-    const before = await bookedBetween(bank.database, money, '2000-01-01', day);
-    await commit((one) => reopenParts(one, ANA, line));
-    assert.equal(await bookedBetween(bank.database, money, '2000-01-01', day), before);
-    assert.deepEqual([(await bank.line(line)).state, receivedSoFar(await payment(paid[0]!.id))], ['open', 0]);
+    const parts = await bank.partsOf(line);
+    const fee = parts.find(({ direction }) => direction === 'debit')!;
+    assert.deepEqual([fee.amount_minor, fee.state, fee.note], [185, 'ignored', 'Fee of the card company']);
+    const sum = parts.reduce((all, one) => all + (one === fee ? -1 : 1) * one.amount_minor, 0);
+    assert.equal(sum, 9315);
+    await ana.join(line);
+    assert.deepEqual([(await bank.line(line)).state, await received(paid[0]!)], ['open', '0.00']);
   });
 
   test('an act on a line that is pressed twice answers as done and changes nothing; what another did is refused', async () => {
     const [one, two, three, four] = [await pay(21), await pay(22), await pay(23), await pay(25)];
     const approved = await bring({ amount: '25.00' });
     const [whole, several] = [await bring({ amount: '21.00' }), await bring({ amount: '50.00' })];
-    const pair = { line_id: whole, ...partOf(one) };
-    const both = [partOf(two), partOf(three, 2300)];
+    const split = (by: Clerk, more: object) => by.split(several, [two, { ...three, minor: 2300, ...more }]);
     const acts = [
-      (by: Principal, more: object) => commit((work) => acceptLine(work, by, { ...pair, ...more })),
-      (by: Principal, more: object) =>
-        commit((work) => acceptParts(work, by, several, [both[0]!, { ...both[1]!, ...more }])),
-      (by: Principal, more: object) =>
-        commit((work) => approveLine(work, by, { line_id: approved, ...partOf(four), ...more }, {})),
+      (by: Clerk, more: object) => by.match(whole, { ...one, ...more }),
+      split,
+      (by: Clerk, more: object) => by.approve(approved, { ...four, ...more }),
     ];
+    const refused = { code: 'invalid_status' };
+    const changesNothing = async (act: () => Promise<unknown>) => {
+      const before = await entryCount(service);
+      await act();
+      assert.equal(await entryCount(service), before);
+    };
     for (const act of acts) {
-      await act(ANA, {});
-      const before = await entryCount(service);
-      await act(ANA, {});
-      assert.equal(await entryCount(service), before);
-      await assert.rejects(act(BEN, {}), { code: 'invalid_status' });
-      await assert.rejects(act(ANA, { payment_id: (await pay(24)).id, version: 1 }), {
-        code: 'invalid_status',
-      });
+      await act(ana, {});
+      await changesNothing(() => act(ana, {}));
+      await assert.rejects(act(ben, {}), refused);
+      await assert.rejects(act(ana, { id: (await pay(24)).id, version: 1 }), refused);
     }
-    await assert.rejects(acts[1]!(ANA, { amount_minor: 2200 }), { code: 'invalid_status' });
-    for (const [reopen, line] of [
-      [reopenLine, whole],
-      [reopenParts, several],
-    ] as const) {
-      await commit((work) => reopen(work, ANA, line));
-      const before = await entryCount(service);
-      await commit((work) => reopen(work, ANA, line));
-      assert.equal(await entryCount(service), before);
+    await assert.rejects(split(ana, { minor: 2200 }), refused);
+    for (const takeBack of [() => ana.reopen(whole), () => ana.join(several)]) {
+      await takeBack();
+      await changesNothing(takeBack);
     }
-    const certain = { line_id: approved, ...partOf(four) };
-    const again = await commit((work) => approveCertain(work, ANA, [certain], [], {}));
+    const again = await ana.approveCertain([[approved, four]], []);
     assert.deepEqual([again.decisions.map(({ outcome }) => outcome), again.left], [['approved'], []]);
   });
 
   test('what is left over of a line stays open as a line of its own', async () => {
     const paid = await pay(44);
     const line = await bring({ amount: '50.00', text: 'Danke' });
-    await commit((one) => acceptParts(one, ANA, line, [partOf(paid, 4400)]));
-    const parts = await partsOfLine(bank.database, await bank.line(line));
+    await ana.split(line, [{ ...paid, minor: 4400 }]);
+    const parts = await bank.partsOf(line);
     assert.deepEqual(
       parts.map(({ amount_minor, state }) => [amount_minor, state]),
       [
@@ -131,7 +106,7 @@ describe('lines that a reviewer names payments for', () => {
         [600, 'open'],
       ],
     );
-    assert.equal(receivedSoFar(await payment(paid.id)), 4400);
+    assert.equal(await received(paid), '44.00');
   });
 
   test('a match by mistake is taken back for the customer, too: the payment is what it was, and its page says so', async () => {
@@ -158,12 +133,11 @@ describe('lines that a reviewer names payments for', () => {
       await arrange(id);
       const before = (await open(service, id)).body;
       const line = await bring({ amount: `${amount}.00`, text: 'Danke' });
-      const pair = async () => ({ line_id: line, payment_id: id, version: (await payment(id)).version });
       // Twice: what was taken back can be done and taken back again.
       for (let time = 0; time < 2; time++) {
-        await commit(async (one) => acceptLine(one, ANA, await pair()));
+        await match(line, { id });
         assert.doesNotMatch((await open(service, id)).body, /DE75|expired|cancelled/);
-        await commit((one) => reopenLine(one, ANA, line));
+        await ana.reopen(line);
         const after = await payment(id);
         assert.deepEqual([after.status, after.status_reason, after.submitted_at], [status, reason, null]);
         if (reason !== 'cancelled_by_merchant') assert.equal((await open(service, id)).body, before);
@@ -180,9 +154,8 @@ describe('lines that a reviewer names payments for', () => {
     await record(service, byHand.id, 100, null);
     for (const { id } of [sent, byHand]) {
       const line = await bring({ amount: '64.00', text: 'Danke' });
-      const { version } = await payment(id);
-      await commit((one) => acceptLine(one, ANA, { line_id: line, payment_id: id, version }));
-      await commit((one) => reopenLine(one, ANA, line));
+      await match(line, { id });
+      await ana.reopen(line);
       assert.equal((await payment(id)).status, 'requires_review');
     }
   });
@@ -193,15 +166,11 @@ describe('lines that a reviewer names payments for', () => {
     const first = await bring({ amount: '60.00', text });
     const back = await bring({ amount: '60.00', text: `Refund ${text}`, direction: 'DBIT' });
     const again = await bring({ amount: '100.50', text });
-    const match = async (line_id: string) => {
-      const pair = { line_id, payment_id: paid.id, version: (await payment(paid.id)).version };
-      await commit((one) => acceptLine(one, ANA, pair));
-    };
-    await match(back);
+    await match(back, paid);
     assert.equal((await said(again))[1], 'taken_back');
-    await match(first);
+    await match(first, paid);
     assert.deepEqual(await said(again), ['likely', 'again']);
-    await commit((one) => reopenLine(one, ANA, first));
+    await ana.reopen(first);
     assert.equal((await said(again))[1], 'taken_back');
   });
 
@@ -210,12 +179,12 @@ describe('lines that a reviewer names payments for', () => {
     const entry = { amount: '71.17', text: paid.merchant_reference!, name: 'Ada Eins' };
     const line = await bring(entry);
     const debit = await bring({ ...entry, text: 'Return', direction: 'DBIT', reversal: true });
-    await commit((one) => ignoreLine(one, ANA, debit, 'Seen'));
+    await ana.ignore(debit, 'Seen');
     assert.equal((await said(line))[1], 'taken_back');
     const text = await textFor(await pay(71.18));
     const wrong = await bring({ amount: '71.18', text, direction: 'DBIT' });
     const { statement_id } = await bank.line(wrong);
-    await commit((one) => undoImport(one, statement_id, OPERATOR));
+    await bank.undo(statement_id);
     assert.deepEqual(await said(await bring({ amount: '71.18', text })), ['certain', 'exact']);
   });
 
@@ -273,21 +242,22 @@ describe('lines that a reviewer names payments for', () => {
       ...{ '123456 12345678': '123456 12345678', '123456/12345678': '123456/12345678' },
       ...{ 'GB99/12345678': 'GB99/12345678', '99': undefined },
     };
-    for (const [other, own] of Object.entries(owns)) assert.equal(ownAccount({ other }, methods), own, other);
-    assert.equal(ownAccount({ iban: ACCOUNT }, methods), ACCOUNT);
-    assert.equal(ownAccount({ iban: STRANGER }, methods), undefined);
-    assert.equal(ownAccount({}, methods), undefined);
+    for (const [other, own] of Object.entries(owns)) assert.equal(readOf(other, methods).own, own, other);
+    assert.equal(readOf(ACCOUNT, methods).own, ACCOUNT);
+    assert.equal(readOf(STRANGER, methods).own, undefined);
     const two = methodsOf(ACCOUNT, 'DE02120300001245126199');
-    assert.equal(ownAccount({ other: '1245126199' }, two), undefined, 'of two own accounts');
+    assert.equal(readOf('1245126199', two).own, undefined, 'of two own accounts');
   });
 
   test('a cut account is asked once', async () => {
-    const read = written('51210800/12451261');
-    const file = checkFile(read, METHODS, false, { account: ACCOUNT });
-    assert.deepEqual([file.faults, file.statements[0]!.own], [[], ACCOUNT]);
-    await bank.take(file);
-    const known = await readingOptions(bank.database, METHODS);
-    assert.deepEqual(checkFile(read, METHODS, false, known).faults, []);
+    const { token: key } = await addPerson(service, 'reviewer');
+    const statuses: number[] = [];
+    for (const query of ['', `?account=${ACCOUNT}`, '']) {
+      const headers = { 'content-type': 'application/octet-stream' };
+      const asked = { method: 'POST', key, body: written('51210800/12451261'), headers };
+      statuses.push((await service.request(`/admin/statements${query}`, asked)).status);
+    }
+    assert.deepEqual(statuses, [422, 201, 201]);
   });
 
   test('an account that a person names is asked against the one in the file, however either is spelled', () => {
@@ -312,11 +282,10 @@ describe('lines that a reviewer names payments for', () => {
       [ACCOUNT.slice(0, -1), undefined, /say with --account once which of them it is/],
     ];
     for (const [account, said, expected] of cases) {
-      const options = said === undefined ? {} : { account: said };
-      const { statements, faults } = checkFile(written(account), methods, false, options);
+      const { own, faults } = readOf(account, methods, said);
       const label = `${account} for ${said}: ${JSON.stringify(faults)}`;
-      if (typeof expected === 'string') assert.deepEqual([statements[0]?.own, faults], [expected, []], label);
-      else assert.ok(statements.length === 0 && expected.test(faults[0]!.text), label);
+      if (typeof expected === 'string') assert.deepEqual([own, faults], [expected, []], label);
+      else assert.ok(own === undefined && expected.test(faults[0]!.text), label);
     }
   });
 });
