@@ -21,7 +21,7 @@ import {
   tab,
   unfold,
 } from '../support/browser.ts';
-import { loaded } from '../support/chromium.ts';
+import { jump, loaded } from '../support/chromium.ts';
 import { HEADINGS, TYPED } from '../support/customer.ts';
 import { scan } from '../support/qr-reader.ts';
 import { shared } from '../support/shared.ts';
@@ -185,7 +185,7 @@ test('every fault is told in the title, in the summary with a link to its field,
         const described = (await field.getAttribute('aria-describedby'))!.split(' ');
         assert.ok(described.includes(`${id}-error`));
         assert.equal(await page.locator(`[id="${id}-error"]`).textContent(), await link.textContent());
-        await link.click();
+        await jump(page, () => link.click());
         assert.equal(await page.locator(':focus').getAttribute('id'), id);
       }
       return [];
@@ -314,7 +314,7 @@ describe('a customer without scripts', () => {
     await page.fill('#cash-payer-email', 'ada@');
     await loaded(page, () => page.getByRole('button', { name: 'Pay this way' }).click());
     assert.ok(await way('Cash on delivery').isChecked(), 'the refused form is shown');
-    await page.locator('.errors a').click();
+    await jump(page, () => page.locator('.errors a').click());
     assert.equal(await page.evaluate('document.activeElement.id'), 'payer-email');
     assert.equal(await page.inputValue('#payer-name'), 'Ada Lovelace');
     await page.context().close();

@@ -12,6 +12,7 @@ import { FROM_OUR_PAGE } from '../support/customer.ts';
 import { isWhole, sampled } from '../support/extent.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
+import { eventually } from '../support/waiting.ts';
 import { XSS_PAYLOADS } from '../support/xss-payloads.ts';
 import { decide } from './scenes.ts';
 
@@ -376,7 +377,7 @@ describe('injection', () => {
           route.fulfill({ body, headers: { ...headers, 'content-type': 'text/html' } }),
         );
         await page.goto(`${harness.origin}/control`);
-        await page.waitForTimeout(100);
+        await eventually(() => ran.length + complaints.length >= 2);
         await page.unroute('**/control');
         const [heard, stopped] = [ran.splice(0).length, complaints.splice(0).length];
         if ('content-security-policy' in headers)

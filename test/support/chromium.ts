@@ -48,6 +48,7 @@ const axePath = createRequire(import.meta.resolve('@axe-core/playwright')).resol
 export const AXE = { content: `window.startAxe = function () {\n${readFileSync(axePath, 'utf8')}\n};` };
 
 const launchOptions = async () => ({
+  timeout: 0,
   executablePath: await executablePath(),
   args: ['--no-sandbox', '--disable-gpu', YOUNG, ...QUIET],
   headless: true,
@@ -109,6 +110,20 @@ export class CountedKeys {
 /** Does what leads to another page, and waits until that is whole: before, a part of it can be read, or undefined. */
 export async function loaded(page: Page, act: () => Promise<unknown>): Promise<void> {
   await Promise.all([page.waitForEvent('load'), act()]);
+}
+
+/** Presses the first button of a page's content that is called so, which leads to another page. */
+export const press = (name: string | RegExp) => (page: Page) =>
+  loaded(page, () => page.locator('main').getByRole('button', { name }).first().click());
+
+/** Follows the first link that is called so. */
+export const follow = (name: string | RegExp) => (page: Page) =>
+  loaded(page, () => page.getByRole('link', { name, exact: true }).first().click());
+
+/** Follows a link to a part of the same page, which has the focus in the next frame that is drawn. */
+export async function jump(page: Page, act: () => Promise<unknown>): Promise<void> {
+  await act();
+  await page.locator(':target:focus').waitFor();
 }
 
 /** Presses Tab until what `selector` names has the focus. */

@@ -5,7 +5,7 @@ import { after, before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { faultsEveryWay } from '../../support/axe.ts';
 import { AT_ONCE, newPage, type Stage } from '../../support/browser.ts';
-import { startChromium } from '../../support/chromium.ts';
+import { jump, loaded, startChromium } from '../../support/chromium.ts';
 import type { CheckoutPage } from '../../support/customer.ts';
 import type { Harness } from '../../support/harness.ts';
 import { XSS_PAYLOADS } from '../../support/xss-payloads.ts';
@@ -78,8 +78,10 @@ test('without scripts somebody registers, fixes what was wrong, saves the key, r
   await page.goto(`${harness.origin}/register?lang=en`);
   await page.getByLabel('Business name').fill('Corner Shop of Ben');
   await page.getByLabel('Work email address').fill('ana');
-  await page.getByRole('button', { name: 'Create the API key' }).click();
-  await page.getByRole('link', { name: 'Email address must look like name@example.com' }).click();
+  await loaded(page, () => page.getByRole('button', { name: 'Create the API key' }).click());
+  await jump(page, () =>
+    page.getByRole('link', { name: 'Email address must look like name@example.com' }).click(),
+  );
   assert.equal(await page.evaluate('document.activeElement.id'), 'email');
   assert.equal(await page.getByLabel('Business name').inputValue(), 'Corner Shop of Ben');
   await page.getByLabel('Work email address').fill('ana@corner.example');

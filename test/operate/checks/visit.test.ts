@@ -4,9 +4,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { type Visited, visit } from '../../../src/operate/checks/address-checks.ts';
-
-/** None of these calls is late, whatever else the machine does. */
-const DEADLINE_MS = 20_000;
+import { LONGER_THAN_A_TEST_MS } from '../../support/waiting.ts';
 
 async function serving(listener: RequestListener, use: (origin: string) => Promise<void>): Promise<void> {
   const server = createServer(listener);
@@ -27,7 +25,7 @@ test('a redirect is told as what it is, and not followed.', async () => {
     else response.end('elsewhere');
   };
   await serving(listener, async (origin) => {
-    const { status } = (await visit(`${origin}/`, DEADLINE_MS)) as Visited;
+    const { status } = (await visit(`${origin}/`, LONGER_THAN_A_TEST_MS)) as Visited;
     assert.equal(status, 302);
     assert.deepEqual(asked, ['/']);
   });
@@ -42,7 +40,7 @@ test('an answer that never ends is cut after its beginning, and its connection w
     response.once('close', () => clearInterval(timer));
   };
   await serving(listener, async (origin) => {
-    const visited = await visit(`${origin}/`, DEADLINE_MS);
+    const visited = await visit(`${origin}/`, LONGER_THAN_A_TEST_MS);
     assert.ok('text' in visited, JSON.stringify(visited));
     assert.ok(
       visited.text.length >= 64 * 1024 && visited.text.length < 256 * 1024,

@@ -13,7 +13,7 @@ import {
   statementScenes,
 } from '../../statements/pages/statement-scenes.ts';
 import { acknowledgeAll } from '../../support/acknowledge.ts';
-import { loaded } from '../../support/chromium.ts';
+import { follow, loaded, press } from '../../support/chromium.ts';
 import {
   type Account,
   type Client,
@@ -289,9 +289,6 @@ async function cancel(harness: Harness, id: string): Promise<void> {
   assert.equal((await send(question)).status, 200);
 }
 
-const press = (name: string | RegExp) => (page: Page) =>
-  loaded(page, () => page.locator('main').getByRole('button', { name }).first().click());
-
 function newLink(harness: Harness, name: string): Promise<string> {
   const email = `${name.toLowerCase()}@example.org`;
   const wanted = { email, name, role: 'reviewer' } as const;
@@ -468,7 +465,7 @@ function account({ ana, anaAccount, olga }: Stage): Scene[] {
       name: 'passkey to be removed',
       path: '/account/passkeys',
       who: ana,
-      steps: (page) => page.getByRole('link', { name: /^Remove/ }).click(),
+      steps: follow(/^Remove/),
     },
   ];
 }
@@ -511,7 +508,7 @@ function queue({ ana, bob, olga, ids }: Stage): Scene[] {
       name: 'queue, second page',
       path: '/queue',
       who: ana,
-      steps: (page) => page.getByRole('link', { name: 'Next', exact: true }).click(),
+      steps: follow('Next'),
     },
     { name: 'queue, filtered', path: '/queue?currency=EUR&age=1h&minimum=500', who: ana },
     { name: 'queue, nothing for the filters', path: '/queue?mode=live', who: ana },
@@ -689,7 +686,7 @@ function records(
       name: 'payments, second page',
       path: '/payments',
       who: ana,
-      steps: (page) => page.getByRole('link', { name: 'Older' }).click(),
+      steps: follow('Older'),
     },
     { name: 'payments, found', path: `/payments?q=grace@example.org&status=requires_review`, who: ana },
     { name: 'payments, by number', path: `/payments?q=${ids.huge}`, who: ana },
@@ -705,7 +702,7 @@ function records(
       name: 'audit log, second page',
       path: '/audit',
       who: olga,
-      steps: (page) => page.getByRole('link', { name: 'Older' }).click(),
+      steps: follow('Older'),
     },
     { name: 'audit log, filtered', path: `/audit?subject=${ids.approved}`, who: ana },
     { name: 'audit log, none found', path: '/audit?actor=nobody', who: ana },
@@ -827,8 +824,6 @@ function invitations(ana: Client): Scene[] {
 
 function merchantKeys(ana: Client): Scene[] {
   const merchant = '/merchants/mer_transfer';
-  const follow = (link: RegExp) => (page: Page) =>
-    loaded(page, () => page.getByRole('link', { name: link }).first().click());
   const named = async (page: Page) => {
     await page.fill('#name', 'The till beside the door of the shop in Aberdeen, under the stairs');
     await page.check('#end-90');

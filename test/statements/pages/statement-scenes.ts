@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Scene } from '../../operate/pages/gallery.ts';
 import { Bank, checked, methodsOf } from '../../support/bank.ts';
 import { camt, type Entry, today } from '../../support/camt.ts';
+import { press } from '../../support/chromium.ts';
 import type { Client } from '../../support/console.ts';
 import type { Harness } from '../../support/harness.ts';
 import { referenceOf } from '../../support/payments.ts';
@@ -85,7 +86,7 @@ export function statementScenes(
       path: `/statements/lines/${several}`,
       who: ana,
       steps: async (page) => {
-        await page.locator('main').getByRole('button', { name: 'Match with these 2 payments' }).click();
+        await press('Match with these 2 payments')(page);
         await page.waitForSelector('.notice');
       },
     },
@@ -97,7 +98,7 @@ export function statementScenes(
       who: ana,
       status: 422,
       steps: async (page) => {
-        await page.locator('main').getByRole('button', { name: 'Ignore the line' }).click();
+        await press('Ignore the line')(page);
         await page.waitForSelector('.error');
       },
     },
@@ -110,7 +111,7 @@ export function statementScenes(
         await page
           .locator('#files')
           .setInputFiles([{ name: 'october.xml', mimeType: 'text/xml', buffer: wrong }]);
-        await page.locator('main').getByRole('button', { name: 'Import', exact: true }).click();
+        await press('Import')(page);
         await page.waitForSelector('.notice');
       },
     },
@@ -129,7 +130,7 @@ export function statementScenes(
         await page
           .locator('#files')
           .setInputFiles([{ name: 'april.csv', mimeType: 'text/csv', buffer: Buffer.from(rows.join('\n')) }]);
-        await page.locator('main').getByRole('button', { name: 'Import', exact: true }).click();
+        await press('Import')(page);
         await page.waitForSelector('.error');
       },
     },
@@ -139,7 +140,7 @@ export function statementScenes(
       who: ana,
       steps: async (page) => {
         await page.locator('#files').setInputFiles([join(CORPUS, 'csv-sparkasse-camt.csv')]);
-        await page.locator('main').getByRole('button', { name: 'Import', exact: true }).click();
+        await press('Import')(page);
         await page.waitForSelector('h2');
       },
     },
@@ -155,7 +156,7 @@ export function statementScenes(
         ];
         await page.locator('#account').check();
         await page.locator('#list').fill(rows.join('\n'));
-        await page.locator('main').getByRole('button', { name: 'Read the list' }).click();
+        await press('Read the list')(page);
         await page.waitForSelector('.notice');
       },
     },
@@ -165,7 +166,7 @@ export function statementScenes(
       who: ana,
       status: 422,
       steps: async (page) => {
-        await page.locator('main').getByRole('button', { name: 'Read the list' }).click();
+        await press('Read the list')(page);
         await page.waitForSelector('.error');
       },
     },
@@ -175,7 +176,7 @@ export function statementScenes(
       who: ana,
       status: 422,
       steps: async (page) => {
-        await page.locator('main').getByRole('button', { name: 'Import', exact: true }).click();
+        await press('Import')(page);
         await page.waitForSelector('.error');
       },
     },

@@ -1,5 +1,6 @@
 // The pages of webhooks for the gallery: one endpoint that fails, one that is disabled, and what is asked about them.
 import type { Scene } from '../../operate/pages/gallery.ts';
+import { press } from '../../support/chromium.ts';
 import type { Client } from '../../support/console.ts';
 import type { Harness } from '../../support/harness.ts';
 import { createAt, KEYS } from '../../support/shop.ts';
@@ -40,7 +41,7 @@ export function webhookScenes(
   const pressed =
     (name: string): NonNullable<Scene['steps']> =>
     async (page) => {
-      await page.locator('main').getByRole('button', { name }).click();
+      await press(name)(page);
       await page.waitForSelector('.error');
     };
   return [
