@@ -1,5 +1,6 @@
 // What a campaign's clients were promised up to a moment: payments with their statuses, and the answers kept for their keys.
 import { setTimeout as delay } from 'node:timers/promises';
+import { awakeMs } from '../support/awake.ts';
 import type { LoadClient } from '../support/load-client.ts';
 
 interface KeptAnswer {
@@ -30,9 +31,9 @@ export class Acknowledged {
       ...client,
       post: async (path, body, key) => {
         await delay(pauseMs);
-        const begun = performance.now();
+        const begun = awakeMs();
         const answer = await client.post(path, body, key);
-        onAnswer(performance.now() - begun);
+        onAnswer(awakeMs() - begun);
         if (answer && (answer.status === 200 || answer.status === 201)) {
           const { id, status } = JSON.parse(answer.text).data;
           this.payments.set(id, status);

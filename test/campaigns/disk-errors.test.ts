@@ -5,7 +5,6 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
-import { setTimeout as delay } from 'node:timers/promises';
 import { KEY } from '../support/harness.ts';
 import { loadClient } from '../support/load-client.ts';
 import { copyProgram, type ProgramCopy } from '../support/program-copy.ts';
@@ -16,6 +15,7 @@ import { Disk } from './power-cut-disk.ts';
 import { compileWatcher, type Failing, failing, type Step } from './power-cut-log.ts';
 import { layDown } from './power-cut-remains.ts';
 import { type WatchedSite, watchedSite } from './power-cut-run.ts';
+import { holdsWithin } from './promised-time.ts';
 import { recover } from './recovery.ts';
 
 const RUNS = Number(process.env.COUNTERFOIL_RUNS) || 6;
@@ -74,11 +74,11 @@ async function workOn(site: WatchedSite, failure: Failing, program?: ProgramCopy
 
 /** Waits for a server to end by itself. */
 async function itsEnd({ child, output }: ServerProcess): Promise<number | null> {
-  const deadline = AbortSignal.timeout(ENDS_WITHIN_MS);
-  while (child.exitCode === null && child.signalCode === null) {
-    assert.ok(!deadline.aborted, `the server goes on after the disk failed: ${output.join('\n')}`);
-    await delay(10);
-  }
+  await holdsWithin(
+    ENDS_WITHIN_MS,
+    () => child.exitCode !== null || child.signalCode !== null,
+    () => `the server goes on after the disk failed: ${output.join('\n')}`,
+  );
   return child.exitCode;
 }
 
@@ -228,11 +228,11 @@ describe('disk errors', { skip }, () => {
       const { created, refused, server } = await workOn(site, failure, copy);
       assert.deepEqual([created, refused], [PAYMENTS, 0]);
       const file = join(site.storage, 'checkpoints.jsonl');
-      const deadline = AbortSignal.timeout(ENDS_WITHIN_MS);
-      while (!existsSync(file) || !readFileSync(file, 'utf8').endsWith('\n')) {
-        assert.ok(!deadline.aborted, 'no checkpoint was signed');
-        await delay(10);
-      }
+      await holdsWithin(
+        ENDS_WITHIN_MS,
+        () => existsSync(file) && readFileSync(file, 'utf8').endsWith('\n'),
+        () => 'no checkpoint was signed',
+      );
       assert.equal(await server!.end('SIGTERM'), 0);
       const complaints = server!.output.filter((line) => line.includes('no checkpoint could be signed'));
       context.diagnostic(`${complaints.length} complaints`);

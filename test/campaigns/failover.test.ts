@@ -11,6 +11,7 @@ import { systemClock } from '../../src/lib/time.ts';
 import type { Subject } from '../../src/operate/checks/check.ts';
 import { CHECKS } from '../../src/operate/checks/checks.ts';
 import { openPostgres } from '../../src/store/postgres.ts';
+import { awakeMs } from '../support/awake.ts';
 import { NO_STANDBY, type PostgresHost } from '../support/postgres-hosts.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
 import { CrashLoad } from './crash-load.ts';
@@ -109,10 +110,10 @@ describe('failover', { skip: NO_STANDBY ?? false }, () => {
     await old.query('select pg_reload_conf()');
     await next.promote();
     await next.untilPrimary();
-    const deadline = performance.now() + FOUND_WITHIN_MS;
+    const deadline = awakeMs() + FOUND_WITHIN_MS;
     const underWay = database.transaction(async (transaction) => {
       while ((await ofRead()) !== next.port) {
-        assert.ok(performance.now() < deadline, 'what is open to the old one is read still');
+        assert.ok(awakeMs() < deadline, 'what is open to the old one is read still');
         await transaction.query('select 1');
         await delay(50);
       }

@@ -129,11 +129,12 @@ describe('faults between nodes and PostgreSQL', () => {
       while (!(await waitsForLock(proxies[0]!))) await delay(5);
       await proxies[0]!.begin({ kind: 'stall' });
       await release(); // what the silent node waited for it has now, and will not hear of it
-      const begun = performance.now();
-      const late = delay(OTHERS_WAIT_MS, undefined);
-      const answer = await Promise.race([other.post('/v1/payments', payment), late]);
-      context.diagnostic(`the other node's answer took ${Math.round(performance.now() - begun)} ms`);
-      assert.equal(answer?.status, 201, answer?.text ?? `no answer within ${OTHERS_WAIT_MS} ms`);
+      const begun = awakeMs();
+      const answer = await other.post('/v1/payments', payment);
+      const told = `the other node's answer took ${Math.round(awakeMs() - begun)} ms`;
+      context.diagnostic(told);
+      assert.equal(answer?.status, 201, answer?.text);
+      assert.ok(awakeMs() - begun < OTHERS_WAIT_MS, told);
     } finally {
       await release();
       await proxies[0]!.heal();
@@ -176,8 +177,8 @@ describe('faults between nodes and PostgreSQL', () => {
       );
       return Number(rows[0]!.count);
     };
-    const begun = performance.now();
-    while ((await counted()) > NODES * CONNECTIONS_OF_A_NODE && performance.now() - begun < GONE_WITHIN_MS)
+    const begun = awakeMs();
+    while ((await counted()) > NODES * CONNECTIONS_OF_A_NODE && awakeMs() - begun < GONE_WITHIN_MS)
       await delay(50);
     const left = await counted();
     await client.end();

@@ -106,13 +106,13 @@ describe('a request that waits', { concurrency: true }, () => {
     );
     const waiting = ask(server.origin, '/v1/payments', { method: 'POST', body: { amount: 1 } });
     await isWaitedFor();
-    const begun = performance.now();
+    const begun = awakeMs();
     const ended = server.end('SIGTERM');
     await pause(HELD_MS);
     await release();
     assert.equal((await waiting).status, 201);
     assert.equal(await ended, 0);
-    assert.ok(performance.now() - begun < 10_000);
+    assert.ok(awakeMs() - begun < 10_000);
     await store.drop();
   });
 
@@ -181,7 +181,9 @@ describe('a request that waits', { concurrency: true }, () => {
     const begun = performance.now();
     client.write('GET / HTTP/1.1\r\nhost: a\r\n\r\nnothing\r\n\r\n');
     const [socket] = (await taken) as [Socket];
-    await once(socket, 'close', { signal: AbortSignal.timeout(CUT_WITHIN_MS) });
+    const awake = awakeMs();
+    await once(socket, 'close');
+    assert.ok(awakeMs() - awake < CUT_WITHIN_MS);
     assert.ok(performance.now() - begun > LIMITS.answerMs, 'not before all that was whole is answered');
     server.close();
   });

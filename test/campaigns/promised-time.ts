@@ -2,20 +2,21 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
+import { awakeMs } from '../support/awake.ts';
 
 const LOOK_EACH_MS = 10;
 /** What one look counts for at most: beyond it this process, or what it asks, stood still or was busy. */
 const LOOK_AT_MOST_MS = 30;
 
-/** Looks until something holds; fails after so many milliseconds, with what `told` says by then. */
+/** Looks until something holds; fails after so many milliseconds in which this process did not stand still, with what `told` says by then. */
 export async function holdsWithin(
   ms: number,
   holds: () => Promise<boolean> | boolean,
   told: () => string,
 ): Promise<void> {
-  const deadline = performance.now() + ms;
+  const deadline = awakeMs() + ms;
   while (!(await holds())) {
-    assert.ok(performance.now() < deadline, told());
+    assert.ok(awakeMs() < deadline, told());
     await sleep(LOOK_EACH_MS);
   }
 }
