@@ -27,7 +27,7 @@ test('doctor tells what is not yet there from what failed, step by step', {
   };
   /** The outcomes of some checks; `run` has made sure that doctor found nothing failed. */
   const doctor = async (...ids: string[]) => {
-    const { findings } = JSON.parse(await command('doctor', '--json'));
+    const { findings } = JSON.parse(await command('doctor', '--json', '--timeout', '300'));
     return ids.map((id) => findings.find((one: { id: string }) => one.id === id).outcome);
   };
 
