@@ -133,7 +133,7 @@ describe('faults between nodes and PostgreSQL', () => {
       const answer = await other.post('/v1/payments', payment);
       const told = `the other node's answer took ${Math.round(awakeMs() - begun)} ms`;
       context.diagnostic(told);
-      assert.equal(answer?.status, 201, answer?.text);
+      assert.equal(answer?.status, 201, told);
       assert.ok(awakeMs() - begun < OTHERS_WAIT_MS, told);
     } finally {
       await release();

@@ -51,44 +51,56 @@ async function everyScene(
   assert.deepEqual(faults, []);
 }
 
+/** A test of all scenes in three parts, of which none takes long on a slow machine. */
+function testInThirds(name: string, check: (scenes: readonly ReadyScene[]) => Promise<void>): void {
+  for (const third of [1, 2, 3])
+    test(`${name} (${third} of 3).`, () => check(stage.scenes.filter((_, index) => index % 3 === third % 3)));
+}
+
 const named = (start: RegExp) => stage.scenes.filter(({ name }) => start.test(name));
 const size = (width: number) => ({ width, height: 720 });
 
 describe('in every light, width and direction', { concurrency: 3 }, () => {
   for (const language of DIRECTIONS)
-    test(`axe finds nothing, all fits and can be hit, and colours can be told apart: ${language}.`, async () => {
-      const page = await newPage(stage, { withAxe: true, ...AT_ONCE });
-      await everyScene(async (scene) => {
-        assert.equal(await show(stage, page, scene, language), scene.status, scene.name);
-        return faultsEveryWay(page, { inTheDark: language === 'en' });
-      });
-      await page.context().close();
-    });
+    testInThirds(
+      `axe finds nothing, all fits and can be hit, and colours can be told apart: ${language}`,
+      async (scenes) => {
+        const page = await newPage(stage, { withAxe: true, ...AT_ONCE });
+        await everyScene(async (scene) => {
+          assert.equal(await show(stage, page, scene, language), scene.status, scene.name);
+          return faultsEveryWay(page, { inTheDark: language === 'en' });
+        }, scenes);
+        await page.context().close();
+      },
+    );
 
-  test('a customer who chose dark on a light system sees the colours of a dark one, and the other way round.', async () => {
-    const page = await newPage(stage, AT_ONCE);
-    const themeOf = (html: string) => /<html[^>]* data-theme="(\w+)"/.exec(html)?.[1];
-    await everyScene(async (scene) => {
-      for (const theme of ['light', 'dark'])
-        assert.equal(themeOf(await fetched(stage, scene, 'en', `${THEME_COOKIE}=${theme}`)), theme);
-      await page.emulateMedia({ colorScheme: 'light' });
-      await show(stage, page, scene);
-      const light = await colours(page);
-      await chooseTheme(page, 'dark');
-      const chosenDark = await colours(page);
-      await page.emulateMedia({ colorScheme: 'dark' });
-      await chooseTheme(page, 'light');
-      const chosenLight = await colours(page);
-      await chooseTheme(page, undefined);
-      const dark = await colours(page);
-      assert.notDeepEqual(light, dark);
-      return [
-        ...chosenDark.filter((one, i) => one !== dark[i]),
-        ...chosenLight.filter((one, i) => one !== light[i]),
-      ];
-    });
-    await page.context().close();
-  });
+  testInThirds(
+    'a customer who chose dark on a light system sees the colours of a dark one, and the other way round',
+    async (scenes) => {
+      const page = await newPage(stage, AT_ONCE);
+      const themeOf = (html: string) => /<html[^>]* data-theme="(\w+)"/.exec(html)?.[1];
+      await everyScene(async (scene) => {
+        for (const theme of ['light', 'dark'])
+          assert.equal(themeOf(await fetched(stage, scene, 'en', `${THEME_COOKIE}=${theme}`)), theme);
+        await page.emulateMedia({ colorScheme: 'light' });
+        await show(stage, page, scene);
+        const light = await colours(page);
+        await chooseTheme(page, 'dark');
+        const chosenDark = await colours(page);
+        await page.emulateMedia({ colorScheme: 'dark' });
+        await chooseTheme(page, 'light');
+        const chosenLight = await colours(page);
+        await chooseTheme(page, undefined);
+        const dark = await colours(page);
+        assert.notDeepEqual(light, dark);
+        return [
+          ...chosenDark.filter((one, i) => one !== dark[i]),
+          ...chosenLight.filter((one, i) => one !== light[i]),
+        ];
+      }, scenes);
+      await page.context().close();
+    },
+  );
 });
 
 test('no page breaks its own policy, asks another host for anything, or moves for whoever asked for less motion.', async () => {
@@ -120,17 +132,20 @@ describe('by keyboard', { concurrency: 2 }, () => {
     ['en', 320],
     ['ar', 1280],
   ] as const)
-    test(`Tab reaches everything once, in the order it is seen, and shows where it is: ${language}, ${width} px.`, async () => {
-      const page = await newPage(stage, { viewport: size(width) });
-      await everyScene(async (scene) => {
-        await show(stage, page, scene, language);
-        const { count, first, isRtl } = await focusable(page);
-        const stops: Stop[] = [];
-        for (let index = first; index < count; index++) stops.push(await tab(page));
-        return stops.flatMap((stop, place) => stopFaults(stop, first + place, stops[place - 1], isRtl));
-      });
-      await page.context().close();
-    });
+    testInThirds(
+      `Tab reaches everything once, in the order it is seen, and shows where it is: ${language}, ${width} px`,
+      async (scenes) => {
+        const page = await newPage(stage, { viewport: size(width) });
+        await everyScene(async (scene) => {
+          await show(stage, page, scene, language);
+          const { count, first, isRtl } = await focusable(page);
+          const stops: Stop[] = [];
+          for (let index = first; index < count; index++) stops.push(await tab(page));
+          return stops.flatMap((stop, place) => stopFaults(stop, first + place, stops[place - 1], isRtl));
+        }, scenes);
+        await page.context().close();
+      },
+    );
 
   test('a card is sent after at most 14 stops of Tab.', async () => {
     const page = await newPage(stage);
@@ -143,18 +158,21 @@ describe('by keyboard', { concurrency: 2 }, () => {
     await page.context().close();
   });
 
-  test('Tab reaches everything, and what has focus shows it, in forced colours too.', async () => {
-    const page = await newPage(stage, { forcedColors: 'active' });
-    await everyScene(async (scene) => {
-      assert.equal(await show(stage, page, scene), scene.status);
-      assert.ok(await page.locator('h1').isVisible());
-      const { count, first, isRtl } = await focusable(page);
-      const stops: Stop[] = [];
-      for (let index = first; index < count; index++) stops.push(await tab(page));
-      return stops.flatMap((stop, place) => stopFaults(stop, first + place, stops[place - 1], isRtl));
-    });
-    await page.context().close();
-  });
+  testInThirds(
+    'Tab reaches everything, and what has focus shows it, in forced colours too',
+    async (scenes) => {
+      const page = await newPage(stage, { forcedColors: 'active' });
+      await everyScene(async (scene) => {
+        assert.equal(await show(stage, page, scene), scene.status);
+        assert.ok(await page.locator('h1').isVisible());
+        const { count, first, isRtl } = await focusable(page);
+        const stops: Stop[] = [];
+        for (let index = first; index < count; index++) stops.push(await tab(page));
+        return stops.flatMap((stop, place) => stopFaults(stop, first + place, stops[place - 1], isRtl));
+      }, scenes);
+      await page.context().close();
+    },
+  );
 });
 
 function stopFaults(stop: Stop, place: number, before: Stop | undefined, isRtl: boolean): string[] {

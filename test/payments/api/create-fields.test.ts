@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { assertFaults } from '../../support/faults.ts';
 import { LIVE_KEY, sharedHarness, startHarness } from '../../support/harness.ts';
+import { until } from '../../support/waiting.ts';
 
 /** JSON as written: what `JSON.stringify` could not send. */
 const body = (amount: string, rest = '') => `{"amount":${amount}${rest}}`;
@@ -77,7 +78,10 @@ describe('texts, addresses and metadata of a payment', () => {
       await ignored({ curency: 'EUR', customer: { nmae: 'A' } }),
       '"curency" (currency?), "customer.nmae" (customer.name?)',
     );
-    const [line] = service.logged.map((text) => JSON.parse(text)).filter(({ msg }) => msg === 'request');
+    const line = await until(
+      () => service.logged.map((text) => JSON.parse(text)).find(({ msg }) => msg === 'request'),
+      (one) => one !== undefined,
+    );
     assert.deepEqual(line.ignored, ['currency', 'customer.name']);
     service.logged.length = 0;
     assert.equal(await ignored({ colour: 1, '4242424242424242': 1, '<b>': 1 }), '"colour", "*", "*"');
