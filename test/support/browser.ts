@@ -90,6 +90,8 @@ export async function show(stage: Stage, page: Page, scene: ReadyScene, language
   await page.locator('form button.primary').click();
   const response = await sent;
   await page.waitForLoadState();
+  const hasTarget = (await page.locator(':target').count()) > 0;
+  if (hasTarget) await page.locator(':target:focus').waitFor(); // it comes with the next frame that is drawn
   return response.status();
 }
 

@@ -106,9 +106,17 @@ function untoldFaults(page: Page): Promise<string[]> {
   });
 }
 
+/** In how many tests a group is looked at, one after another, of which none takes long on a slow machine. */
+const PARTS = 3;
+
 describe('every page and state', { concurrency: 2 }, () => {
   for (const group of GROUPS)
-    test(`can be read and used by everybody: ${group}.`, async () => {
+    describe('can be read and used by everybody', { concurrency: 1 }, () => partsOf(group));
+});
+
+function partsOf(group: (typeof GROUPS)[number]): void {
+  for (let part = 0; part < PARTS; part++)
+    test(`${group}, ${part + 1} of ${PARTS}.`, async () => {
       // Without `bypassCSP`: what breaks the policy is told on the browser's console.
       const context = await browser.newContext(CONTEXT);
 
@@ -120,7 +128,9 @@ describe('every page and state', { concurrency: 2 }, () => {
       });
       page.on('pageerror', (error) => void said.push(String(error)));
       const all: Record<string, string[]> = {};
-      for (const scene of gallery.groups[group]) {
+      const scenes = gallery.groups[group];
+      const [from, to] = [part, part + 1].map((end) => Math.round((end * scenes.length) / PARTS));
+      for (const scene of scenes.slice(from, to)) {
         said.length = 0;
         const { status, text, german } = await gallery.show(page, scene);
         const faults = said.filter((one) => !/^Failed to load resource: .* status of [45]\d\d/.test(one));
@@ -141,4 +151,4 @@ describe('every page and state', { concurrency: 2 }, () => {
       await context.close();
       assert.deepEqual(all, {});
     });
-});
+}
