@@ -17,6 +17,13 @@ before(async () => {
   silent.push(...(await freePorts(2)).map((port) => `127.0.0.1:${port}`));
 });
 
+/** Lets no time pass but what a test ticks: whoever answers is not late, however slow the machine is. */
+function stopTime({ mock }: TestContext): void {
+  const now = performance.now();
+  mock.method(performance, 'now', () => now);
+  mock.timers.enable({ apis: ['setTimeout'] });
+}
+
 const look = async (database_url: string | null, deadlineMs = 5000) => {
   const { is, says, fix } = await check.look({ settings: { database_url }, deadlineMs } as Subject);
   assert.doesNotMatch(`${says} ${fix}`, /hidden/, 'a password is shown');
@@ -25,7 +32,8 @@ const look = async (database_url: string | null, deadlineMs = 5000) => {
 const among = (...hosts: string[]) => running.href.replace(running.host, hosts.join(','));
 const refusal = (host: string) => `${host} does not answer: connect ECONNREFUSED ${host}`;
 
-test('hosts that answer are told with what they are.', async () => {
+test('hosts that answer are told with what they are.', async (context) => {
+  stopTime(context);
   assert.equal(
     await look(among(running.host, `localhost:${running.port}`)),
     `ok: ${running.host} is a primary; localhost:${running.port} is a primary`,
@@ -33,7 +41,8 @@ test('hosts that answer are told with what they are.', async () => {
   );
 });
 
-test('a host that is dead beside a primary is a warning, wherever it stands.', async () => {
+test('a host that is dead beside a primary is a warning, wherever it stands.', async (context) => {
+  stopTime(context);
   const dead = silent[0]!;
   const fix = 'start the one that does not answer, or take it out of database_url';
   for (const [hosts, told] of [
@@ -43,7 +52,8 @@ test('a host that is dead beside a primary is a warning, wherever it stands.', a
     assert.equal(await look(among(...hosts)), `warning: ${told}; ${fix}`);
 });
 
-test('where no host takes writes it fails, and says of each why.', async () => {
+test('where no host takes writes it fails, and says of each why.', async (context) => {
+  stopTime(context);
   assert.equal(
     await look(`postgres://app:hidden@${silent}/name`),
     `failed: No host that database_url names takes writes: ${silent.map(refusal).join('; ')}; ` +
@@ -75,7 +85,7 @@ test('a host that says nothing at all is waited for until the deadline, and who 
     socket.pipe(upstream).pipe(socket);
     upstream.on('error', () => {});
   });
-  context.mock.timers.enable({ apis: ['setTimeout'] });
+  stopTime(context);
   const told = look(among(mute.host, primary.host), DEADLINE_MS);
   const isAsked = () => mute.sockets.length === 1 && primary.sockets[0]?.closed;
   while (!isAsked()) await new Promise((resolve) => setImmediate(resolve));
