@@ -3,13 +3,10 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterEach, beforeEach, describe, test } from 'node:test';
-import { lockRow } from '../../../src/journal/record-row.ts';
-import { formatTimestamp } from '../../../src/lib/time.ts';
-import { PAYMENTS } from '../../../src/payments/payment.ts';
-import { changePayment } from '../../../src/payments/queries.ts';
-import { recordPayment } from '../../../src/payments/transition.ts';
+import { before, describe, test } from 'node:test';
+import { DAY_MS, formatTimestamp } from '../../../src/lib/time.ts';
 import { verifyExport } from '../../campaigns/third-party.ts';
+import { entryCount } from '../../support/admin.ts';
 import {
   COMMAND,
   hasTerminal,
@@ -18,7 +15,7 @@ import {
   run,
   startOnTerminal,
 } from '../../support/command.ts';
-import { type Harness, startHarness } from '../../support/harness.ts';
+import { sharedHarness } from '../../support/harness.ts';
 import { insertOutside } from '../../support/outside.ts';
 import { decide, submit } from '../../support/payments.ts';
 import { ENGINES } from '../../support/stores.ts';
@@ -53,7 +50,7 @@ const CANARIES = [
 
 for (const engine of ENGINES) {
   describe(`on ${engine}`, () => {
-    let service: Harness;
+    const service = sharedHarness(engine, { isVerified: true });
     let env: Record<string, string>;
     const command = (...args: string[]) => run(args, { env });
     /** The same with the store to itself where it must have that. */
@@ -64,11 +61,9 @@ for (const engine of ENGINES) {
       return ended;
     }
 
-    beforeEach(async () => {
-      service = await startHarness(engine);
+    before(() => {
       env = operatorOf(service.store);
     });
-    afterEach(() => service.close());
 
     const key = (name: string) => ({ headers: { 'idempotency-key': name } });
     let made = 0;
@@ -89,6 +84,7 @@ for (const engine of ENGINES) {
       return texts
         .flat()
         .map((row) => JSON.stringify(row))
+        .sort()
         .join('\n');
     }
     const ALL = ['payments', 'idempotency_keys', 'audit_entries', 'seals', 'journal_head'];
@@ -151,116 +147,8 @@ for (const engine of ENGINES) {
       assert.notEqual(now!.salt, salt);
     });
 
-    test('the history tells who erased, and nothing of whom', async () => {
-      const id = await approved();
-      await erase('--payment', id);
-      const entries = await service.service.database.query(
-        'select actor, action, facts from audit_entries order by number desc limit 2',
-      );
-      assert.deepEqual(
-        entries.map(({ actor, action }) => [actor, action]),
-        [
-          ['operator', 'answer.erased'],
-          ['operator', 'payment.erased'],
-        ],
-      );
-      assert.deepEqual(Object.keys(JSON.parse(String(entries[1]!.facts))), ['answers', 'row']);
-      assert.deepEqual(JSON.parse(String(entries[0]!.facts)), { row: null });
-    });
-
-    test('a payment that something may still come of is refused, and left as it is', async () => {
-      const pending = (await whole()).id;
-      const review = (await whole()).id;
-      await submit(service, review, SENT);
-      const before = await rows(...ALL);
-      for (const [id, status] of [
-        [pending, 'pending'],
-        [review, 'requires_review'],
-      ]) {
-        const { code, stdout, stderr } = await erase('--payment', id);
-        assert.deepEqual([code, stdout], [1, '']);
-        assert.equal(
-          stderr,
-          `counterfoil: the payment ${id} is ${status}; only an approved, rejected or cancelled one can be erased\n`,
-        );
-      }
-      const unknown = await erase('--payment', 'pay_none');
-      assert.deepEqual(
-        [unknown.code, unknown.stderr],
-        [
-          1,
-          'counterfoil: there is no payment pay_none; counterfoil payments show finds one by its reference\n',
-        ],
-      );
-      assert.equal(await rows(...ALL), before);
-    });
-
-    test('a payment whose time has passed is erased though nobody wrote down that it expired', async () => {
-      const { id } = await whole();
-      await moveTime(service, id);
-      if (engine === 'sqlite') await service.stop();
-      const { code } = await command('erase', '--payment', id);
-      if (engine === 'sqlite') await service.start();
-      assert.equal(code, 0);
-      const [row] = await service.service.database.query('select status, version from payments');
-      assert.deepEqual({ ...row }, { status: 'cancelled', version: 4 });
-    });
-
-    test('an e-mail address finds what its customer was named with and what they sent, in any letter case', async () => {
-      const named = await approved({ customer: { email: EMAIL.toUpperCase() } });
-      const { id: sent } = await service.create({ description: 'sent' });
-      await submit(service, sent, { payer_email: EMAIL });
-      await decide(service, sent, 'reject');
-      const { id: pending } = await whole({ description: 'pending' });
-      const { id: other } = await whole({ customer: { email: `x${EMAIL}` }, description: 'other' });
-      await service.request(`/v1/payments/${other}/cancel`, { method: 'POST' });
-
-      requireRefusal(await erase('--email', EMAIL), 1, /^counterfoil: 3 payments have this e-mail address:/);
-      assert.doesNotMatch(await rows('audit_entries'), /erased/);
-
-      const { code, stdout } = await erase('--email', EMAIL, '--yes');
-      assert.equal(code, 1, 'one is left');
-      assert.match(stdout, /^Erased: 2 payments, 1 stored response\.\n/);
-      assert.match(stdout, new RegExp(`Left as it is: the payment ${pending} is pending; .* erased\\.\n$`));
-      const left = await service.service.database.query<{ id: string }>(
-        'select id from payments where description is not null or customer is not null',
-      );
-      assert.deepEqual(left.map(({ id }) => id).sort(), [pending, other].sort());
-      assert.ok(named);
-      const again = await erase('--email', `nobody-${EMAIL}`, '--yes');
-      assert.deepEqual(
-        [again.code, again.stdout],
-        [0, 'Nothing is erased: no payment has this e-mail address.\n'],
-      );
-      await service.verify();
-    });
-
-    test('on a terminal it asks, and takes anything but yes for no', {
-      skip: !hasTerminal && 'no script',
-    }, async () => {
-      const id = await approved();
-      if (engine === 'sqlite') await service.stop();
-      for (const [typed, code] of [
-        ['\r', 1],
-        ['y\r', 0],
-      ] as const) {
-        const line = `'${process.execPath}' '${COMMAND}' erase --email ${EMAIL}`;
-        const terminal = startOnTerminal(line, { env });
-        await terminal.until(/1 payment has this e-mail address\. Erase .* \[y\/N\] /);
-        terminal.child.stdin!.write(typed);
-        assert.equal((await terminal.ended).code, code, typed);
-        if (code === 1) assert.match(terminal.stdout, /nothing was erased/);
-      }
-      if (engine === 'sqlite') await service.start();
-      assert.equal((await service.request(`/v1/payments/${id}`)).json.data.customer, null);
-    });
-
     if (engine === 'sqlite') {
-      test('beside a running server it refuses and says what to do', async () => {
-        requireRefusal(await command('erase', '--payment', await approved()), 1, /^counterfoil: a server is/);
-        assert.doesNotMatch(await rows('audit_entries'), /erased/);
-      });
-
+      // While nothing else of the store is personal.
       test('whoever else has the file open is told of, for the old state stays in it', async () => {
         const id = await approved();
         await service.stop();
@@ -280,16 +168,114 @@ for (const engine of ENGINES) {
         await service.start();
       });
     }
-  });
-}
 
-/** Lets a payment's time pass. */
-async function moveTime({ service }: Harness, id: string): Promise<void> {
-  await service.journal.commit(async (transaction) => {
-    const before = (await lockRow(transaction, PAYMENTS, id))!;
-    const moved = await changePayment(transaction, id, {}, { expires_at: transaction.now - 1 });
-    const act = { actor: 'test', request_id: null };
-    await recordPayment(transaction, act, 'payment.expiry_moved', before, moved!);
+    test('an e-mail address finds what its customer was named with and what they sent, in any letter case', async () => {
+      await approved({ customer: { email: EMAIL.toUpperCase() } });
+      const { id: sent } = await service.create({ description: 'sent' });
+      await submit(service, sent, { payer_email: EMAIL });
+      await decide(service, sent, 'reject');
+      const { id: pending } = await whole({ description: 'pending' });
+      const { id: other } = await whole({ customer: { email: `x${EMAIL}` }, description: 'other' });
+      await service.request(`/v1/payments/${other}/cancel`, { method: 'POST' });
+
+      const entries = await entryCount(service);
+      requireRefusal(await erase('--email', EMAIL), 1, /^counterfoil: 3 payments have this e-mail address:/);
+      assert.equal(await entryCount(service), entries);
+
+      const { code, stdout } = await erase('--email', EMAIL, '--yes');
+      assert.equal(code, 1, 'one is left');
+      assert.match(stdout, /^Erased: 2 payments, 1 stored response\.\n/);
+      assert.match(stdout, new RegExp(`Left as it is: the payment ${pending} is pending; .* erased\\.\n$`));
+      const left = await service.service.database.query<{ id: string }>(
+        'select id from payments where description is not null or customer is not null',
+      );
+      assert.deepEqual(left.map(({ id }) => id).sort(), [pending, other].sort());
+      const again = await erase('--email', `nobody-${EMAIL}`, '--yes');
+      assert.deepEqual(
+        [again.code, again.stdout],
+        [0, 'Nothing is erased: no payment has this e-mail address.\n'],
+      );
+    });
+
+    if (engine === 'sqlite')
+      test('beside a running server it refuses and says what to do', async () => {
+        const args = ['--payment', await approved()];
+        const entries = await entryCount(service);
+        requireRefusal(await command('erase', ...args), 1, /^counterfoil: a server is/);
+        assert.equal(await entryCount(service), entries);
+      });
+
+    test('the history tells who erased, and nothing of whom', async () => {
+      await erase('--payment', await approved());
+      const entries = await service.service.database.query(
+        'select actor, action, facts from audit_entries order by number desc limit 2',
+      );
+      assert.deepEqual(
+        entries.map(({ actor, action }) => [actor, action]),
+        [
+          ['operator', 'answer.erased'],
+          ['operator', 'payment.erased'],
+        ],
+      );
+      assert.deepEqual(Object.keys(JSON.parse(String(entries[1]!.facts))), ['answers', 'row']);
+      assert.deepEqual(JSON.parse(String(entries[0]!.facts)), { row: null });
+    });
+
+    test('a payment that something may still come of is refused, and left as it is', async () => {
+      const pending = (await whole()).id;
+      const review = (await whole()).id;
+      await submit(service, review, SENT);
+      const before = [await rows('payments'), await entryCount(service)];
+      for (const [id, status] of [
+        [pending, 'pending'],
+        [review, 'requires_review'],
+      ]) {
+        const { code, stdout, stderr } = await erase('--payment', id);
+        assert.deepEqual([code, stdout], [1, '']);
+        assert.equal(
+          stderr,
+          `counterfoil: the payment ${id} is ${status}; only an approved, rejected or cancelled one can be erased\n`,
+        );
+      }
+      const unknown = await erase('--payment', 'pay_none');
+      assert.deepEqual(
+        [unknown.code, unknown.stderr],
+        [
+          1,
+          'counterfoil: there is no payment pay_none; counterfoil payments show finds one by its reference\n',
+        ],
+      );
+      assert.deepEqual([await rows('payments'), await entryCount(service)], before);
+    });
+
+    test('on a terminal it asks, and takes anything but yes for no', {
+      skip: !hasTerminal && 'no script',
+    }, async () => {
+      const id = await approved({ customer: { email: 'typed@example.org' } });
+      if (engine === 'sqlite') await service.stop();
+      for (const [typed, code] of [
+        ['\r', 1],
+        ['y\r', 0],
+      ] as const) {
+        const line = `'${process.execPath}' '${COMMAND}' erase --email typed@example.org`;
+        const terminal = startOnTerminal(line, { env });
+        await terminal.until(/1 payment has this e-mail address\. Erase .* \[y\/N\] /);
+        terminal.child.stdin!.write(typed);
+        assert.equal((await terminal.ended).code, code, typed);
+        if (code === 1) assert.match(terminal.stdout, /nothing was erased/);
+      }
+      if (engine === 'sqlite') await service.start();
+      assert.equal((await service.request(`/v1/payments/${id}`)).json.data.customer, null);
+    });
+
+    test('a payment whose time has passed is erased though nobody wrote down that it expired', async () => {
+      service.clock.advance(-400 * DAY_MS); // the command's is not
+      const { id } = await whole();
+      assert.equal((await erase('--payment', id)).code, 0);
+      const { database } = service.service;
+      const [row] = await database.query('select status, version from payments where id = ?', id);
+      assert.deepEqual({ ...row }, { status: 'cancelled', version: 3 });
+    });
   });
 }
 

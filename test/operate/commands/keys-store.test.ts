@@ -6,7 +6,6 @@ import { resolve } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { DAY_MS } from '../../../src/lib/time.ts';
 import { issueKey } from '../../../src/merchants/api-keys.ts';
-import { keyDigest, keyId } from '../../../src/merchants/merchant.ts';
 import {
   COMMAND,
   hasTerminal,
@@ -16,6 +15,7 @@ import {
   startOnTerminal,
 } from '../../support/command.ts';
 import { type Harness, KEY, OTHER_KEY, sharedHarness, startHarness } from '../../support/harness.ts';
+import { idOfKey } from '../../support/keys.ts';
 import { addMerchant } from '../../support/store-merchant.ts';
 import { becomes } from '../../support/waiting.ts';
 
@@ -43,8 +43,6 @@ test('a live key for a merchant that registered wants its id, or a yes', async (
     );
 });
 
-const idOf = (key: string) => keyId(keyDigest(key));
-
 describe('keys of the store', () => {
   const harness = sharedHarness('sqlite', { isVerified: true });
   let env: Record<string, string>;
@@ -59,7 +57,7 @@ describe('keys of the store', () => {
   const isShownUsed = (key: string) =>
     becomes(1, async () => {
       const sql = 'select key_id from api_key_uses where key_id = ?';
-      return (await harness.service.database.query(sql, idOf(key))).length;
+      return (await harness.service.database.query(sql, idOfKey(key))).length;
     });
 
   before(async () => {
@@ -87,7 +85,7 @@ describe('keys of the store', () => {
       assert.equal(await status(key), 200);
       assert.match(
         stderr,
-        new RegExp(`Key ${idOf(key)} of Corner Shop \\(${merchantId}\\), for test payments\\.`),
+        new RegExp(`Key ${idOfKey(key)} of Corner Shop \\(${merchantId}\\), for test payments\\.`),
       );
       assert.match(stderr, /only this once\. The store holds its digest\.\nIt works already/);
       assert.ok(!stderr.includes(key));
@@ -109,7 +107,7 @@ describe('keys of the store', () => {
     assert.equal(lines.filter((line) => / {2}never used +expires \d+ \w+ 20/.test(line)).length, 1);
     const all = JSON.parse((await keys('list', '--json')).stdout).keys;
     assert.ok(all.length >= 7);
-    const first = all.find((one: { id: string }) => one.id === idOf(firstKey));
+    const first = all.find((one: { id: string }) => one.id === idOfKey(firstKey));
     assert.deepEqual(
       [first.last_four, first.prefix, first.status, first.configured],
       [firstKey.slice(-4), 'cfk_test_', 'active', false],
@@ -119,19 +117,19 @@ describe('keys of the store', () => {
   test('rotate prints the new key and says whether the old one is in use; both work until the overlap is over', async () => {
     await status(firstKey);
     await harness.service.keyUses.write();
-    const { code, stdout, stderr } = await keys('rotate', idOf(firstKey), '--overlap', '1h');
+    const { code, stdout, stderr } = await keys('rotate', idOfKey(firstKey), '--overlap', '1h');
     assert.equal(code, 0, stderr);
     const key = stdout.trim();
     await isAnswered(key, 200);
     assert.equal(await status(firstKey), 200);
     assert.match(stderr, /The old key works until \d+ \w+ 20.* UTC; it was last used (under )?\d+ min/);
-    const again = await keys('rotate', idOf(firstKey));
+    const again = await keys('rotate', idOfKey(firstKey));
     assert.deepEqual([again.code, again.stdout], [1, '']);
-    assert.equal(again.stderr, `counterfoil: the key was rotated already: ${idOf(key)} replaces it\n`);
+    assert.equal(again.stderr, `counterfoil: the key was rotated already: ${idOfKey(key)} replaces it\n`);
     await isShownUsed(key);
-    const leaked = await keys('rotate', idOf(key), '--overlap', '0', '--json');
+    const leaked = await keys('rotate', idOfKey(key), '--overlap', '0', '--json');
     const told = JSON.parse(leaked.stdout);
-    assert.equal(told.replaced.id, idOf(key));
+    assert.equal(told.replaced.id, idOfKey(key));
     assert.ok(told.replaced.last_used_at, 'a key that was used a second ago was used');
     await isAnswered(key, 401);
     await isAnswered(told.key, 200);
@@ -143,19 +141,19 @@ describe('keys of the store', () => {
     const key = (await keys('create', '--merchant', merchantId)).stdout.trim();
     await isAnswered(key, 200);
     await isShownUsed(key);
-    const warned = await keys('revoke', idOf(key));
+    const warned = await keys('revoke', idOfKey(key));
     assert.match(warned.stderr, /was last used under \d+ min ago: .* It was not revoked; add --yes to do so/);
-    const used = await keys('revoke', idOf(key), '--yes');
+    const used = await keys('revoke', idOfKey(key), '--yes');
     assert.equal(used.code, 0, used.stderr);
     assert.match(used.stdout, /Revoked key_\w+ of Corner Shop; it was last used under \d+ min ago\./);
     await isAnswered(key, 401);
-    const again = await keys('revoke', idOf(key));
+    const again = await keys('revoke', idOfKey(key));
     assert.equal(again.stderr, 'counterfoil: the key is revoked already\n');
   });
 
   test('a key of the file is replaced and revoked there: the command names the line, and ends what was made with it', async () => {
     for (const act of ['rotate', 'revoke']) {
-      const { code, stderr } = await keys(act, idOf(OTHER_KEY));
+      const { code, stderr } = await keys(act, idOfKey(OTHER_KEY));
       const [, line, file] = /^counterfoil: key_\w+ stands in line (\d+) of (\S+): put another /.exec(
         stderr,
       )!;
@@ -167,7 +165,7 @@ describe('keys of the store', () => {
     const made = (await harness.request('/v1/api_keys', { method: 'POST', body: {}, key: OTHER_KEY })).json
       .data;
     await harness.service.keyUses.write();
-    const leaked = await keys('revoke', idOf(OTHER_KEY), '--with-those-it-made', '--yes');
+    const leaked = await keys('revoke', idOfKey(OTHER_KEY), '--with-those-it-made', '--yes');
     assert.deepEqual([leaked.code, leaked.stdout.includes(made.id)], [1, true]);
     assert.match(leaked.stderr, /stands in line \d+/);
     await isAnswered(made.key, 401);
@@ -179,10 +177,14 @@ describe('keys of the store', () => {
     harness.clock.advance(-harness.clock.now() + Date.now()); // commands read the machine's own clock
     await isAnswered(key, 200); // SQLite's readers look again each tenth of a second
     await harness.service.keyUses.write();
-    requireRefusal(await keys('revoke', idOf(key)), 1, /was last used (under )?\d+ min ago: .* It was not/);
+    requireRefusal(
+      await keys('revoke', idOfKey(key)),
+      1,
+      /was last used (under )?\d+ min ago: .* It was not/,
+    );
     assert.equal(await status(key), 200);
     if (hasTerminal) {
-      const line = `'${process.execPath}' '${COMMAND}' keys revoke ${idOf(key)}`;
+      const line = `'${process.execPath}' '${COMMAND}' keys revoke ${idOfKey(key)}`;
       for (const [answer, code] of [
         ['n\n', 1],
         ['yes\n', 0],
@@ -192,12 +194,12 @@ describe('keys of the store', () => {
         terminal.child.stdin!.write(answer);
         assert.equal((await terminal.ended).code, code, terminal.stdout);
       }
-    } else assert.equal((await keys('revoke', idOf(key), '--yes')).code, 0);
+    } else assert.equal((await keys('revoke', idOfKey(key), '--yes')).code, 0);
     await isAnswered(key, 401);
   });
 
   test('an id that is none is told so, with the one that was probably meant', async () => {
-    const id = idOf(KEY);
+    const id = idOfKey(KEY);
     const slip = `${id.slice(0, -1)}${id.endsWith('0') ? '1' : '0'}`;
     for (const act of ['rotate', 'revoke']) {
       assert.equal(
@@ -229,10 +231,10 @@ describe('keys of the store', () => {
     const made = await harness.request('/v1/api_keys', { method: 'POST', body: {}, key: leaked });
     assert.equal(made.status, 201, made.text);
     const { id, key } = made.json.data;
-    const alone = await keys('revoke', idOf(leaked), '--yes');
+    const alone = await keys('revoke', idOfKey(leaked), '--yes');
     assert.match(alone.stdout, new RegExp(`With it 1 key was made that still works: ${id}\\.`));
     assert.equal(await status(key), 200);
-    const both = await keys('revoke', idOf(leaked), '--with-those-it-made', '--yes');
+    const both = await keys('revoke', idOfKey(leaked), '--with-those-it-made', '--yes');
     assert.equal(both.code, 0, both.stderr);
     assert.match(both.stdout, new RegExp(`^Revoked ${id} of Corner Shop`));
     await isAnswered(key, 401);

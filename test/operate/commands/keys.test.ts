@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, test } from 'node:test';
-import { isWholeKey, keyDigest, keyId } from '../../../src/merchants/merchant.ts';
 import { addKeyToFile } from '../../../src/operate/commands/key-file.ts';
 import { readConfiguration } from '../../../src/operate/config.ts';
 import {
@@ -13,6 +12,7 @@ import {
   run,
   temporaryFolder,
 } from '../../support/command.ts';
+import { digestOf, idOfKey } from '../../support/keys.ts';
 
 const PRODUCTION = 'environment: production\nbase_url: https://pay.example\ntrust_proxy: [127.0.0.1]\n';
 let folder: Folder;
@@ -29,12 +29,12 @@ test('a key for a merchant that is there is printed alone on standard output and
   assert.equal(code, 0);
   const key = stdout.trim();
   assert.equal(stdout, `${key}\n`);
-  assert.ok(isWholeKey(key) && key.startsWith('cfk_test_'));
-  assert.match(stderr, new RegExp(`${keyId(keyDigest(key))} of Development Shop \\(mer_development\\)`));
+  assert.match(key, /^cfk_test_\w{49}$/);
+  assert.match(stderr, new RegExp(`${idOfKey(key)} of Development Shop \\(mer_development\\)`));
   assert.match(stderr, /only this once[\s\S]*SIGHUP/);
   assert.ok(!stderr.includes(key) && !text().includes(key), 'the key stands nowhere else');
   assert.doesNotMatch(stdout + stderr, ANSI);
-  const entry = `      - key_sha256: ${keyDigest(key)}\n        mode: test\n`;
+  const entry = `      - key_sha256: ${digestOf(key)}\n        mode: test\n`;
   assert.equal(text(), DEVELOPMENT + entry, 'comments and all else are as they were');
 });
 
@@ -151,7 +151,7 @@ test('--json gives one document, --expires an end', async () => {
   const { stdout, stderr } = await create('--merchant', 'Corner Shop', '--expires', '90d', '--json');
   assert.equal(stderr, '');
   const { key, id, mode, merchant, expires_at, file } = JSON.parse(stdout);
-  assert.equal(id, keyId(keyDigest(key)));
+  assert.equal(id, idOfKey(key));
   assert.deepEqual([mode, merchant.name, file], ['test', 'Corner Shop', folder.config]);
   const made = Date.parse(expires_at) - 90 * 86_400_000;
   assert.ok(made > before - 1000 && made <= Date.now(), expires_at);
@@ -187,7 +187,7 @@ test('keys list shows ids, modes, merchants and ends, never a key', async () => 
   assert.match(lines[0]!, /^key_[0-9a-f]{16} {2}cfk_test_… {2}Development Shop {2}mer_development +– +in/);
   assert.match(
     lines[1]!,
-    new RegExp(`^${keyId(keyDigest(key))} {2}cfk_test_… {2}Corner Shop .* expires \\d+ \\w+ 20`),
+    new RegExp(`^${idOfKey(key)} {2}cfk_test_… {2}Corner Shop .* expires \\d+ \\w+ 20`),
   );
   assert.doesNotMatch(stdout, /cfk_test_\w/);
   assert.doesNotMatch(stdout, ANSI);
@@ -279,5 +279,5 @@ test('a live key is made for a production configuration that still holds what pr
   const { code, stdout, stderr } = await create('--merchant', 'mer_development', '--live');
   assert.equal(code, 0, stderr);
   assert.match(stdout, /^cfk_live_/);
-  assert.ok(text().includes(keyDigest(stdout.trim())));
+  assert.ok(text().includes(digestOf(stdout.trim())));
 });

@@ -3,11 +3,10 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { creditorReference } from '../../../src/payments/methods/transfer/creditor-reference.ts';
-import { findPayment } from '../../../src/payments/queries.ts';
 import { ACCOUNT, camt, TRANSFERS, today } from '../../support/camt.ts';
 import { operatorOf, run, temporaryFolder } from '../../support/command.ts';
 import { type Harness, startHarness } from '../../support/harness.ts';
+import { referenceOf } from '../../support/payments.ts';
 
 let service: Harness;
 let env: Record<string, string>;
@@ -75,8 +74,7 @@ test('balances that do not add up are a warning, and the lines are imported', as
 
 test('match says which payment a line is for and why, of a file and of what was imported', async () => {
   const payment = await service.create({ amount: 81.5, currency: 'EUR', merchant_reference: 'A-1001' });
-  const { salt } = (await findPayment(service.service.database, payment.id))!;
-  const text = creditorReference({ id: payment.id, salt });
+  const text = await referenceOf(service, payment.id);
   const path = file(
     'match.xml',
     camt([{ amount: '81.50', bank: 'M1', text, name: 'Anna Berg', day: today(service) }]),
