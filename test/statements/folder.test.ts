@@ -16,17 +16,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { MINUTE_MS } from '../../src/lib/time.ts';
-import type { Subject } from '../../src/operate/checks/check.ts';
 import { CHECKS } from '../../src/operate/checks/checks.ts';
 import { type FolderParts, StatementFolder } from '../../src/statements/folder.ts';
-import { listLines } from '../../src/statements/line-queries.ts';
 import { DatabaseError } from '../../src/store/database.ts';
+import { Bank, METHODS } from '../support/bank.ts';
 import { ACCOUNT, camt } from '../support/camt.ts';
 import { sharedHarness } from '../support/harness.ts';
 
-const METHODS = [{ accounts: [{ currency: 'EUR', holder: 'Shop', iban: ACCOUNT, rows: [] }] }];
-
 const harness = sharedHarness('sqlite', { isVerified: true });
+const bank = new Bank(harness);
 const logged: string[] = [];
 
 const newFolder = () => mkdtempSync(join(tmpdir(), 'counterfoil-folder-'));
@@ -50,12 +48,7 @@ function watch(folder: string, more: Partial<FolderParts> = {}): StatementFolder
 const namesIn = (...path: string[]) => readdirSync(join(...path)).sort();
 const put = (folder: string, name: string, content: string | Uint8Array) =>
   writeFileSync(join(folder, name), content);
-async function banksKnown(): Promise<(string | null)[]> {
-  harness.service.database.refresh();
-  return (await listLines(harness.service.database, {}, undefined, 1000))
-    .map((line) => line.entry_reference)
-    .sort();
-}
+const banksKnown = async () => (await bank.lines()).map((line) => line.entry_reference).sort();
 const statement = (...banks: string[]) =>
   camt(
     banks.map((bank) => ({ amount: '12.00', bank })),
@@ -204,7 +197,7 @@ test('doctor says whether the folder can be used, what was refused, and what wai
       settings: { statements: { folder }, storage },
       clock: { now: () => now },
       deadlineMs: 5000,
-    } as unknown as Subject);
+    } as never);
   assert.equal((await verdict(null)).is, 'skipped');
   const folder = newFolder();
   assert.equal((await verdict(join(folder, 'nowhere'))).says, 'The folder cannot be used (ENOENT)');

@@ -8,6 +8,7 @@ import { type CheckedFile, checkFile, importFile } from '../../src/statements/im
 import type { KeptLine } from '../../src/statements/kept.ts';
 import { findLine, type LineFilter, listLines } from '../../src/statements/line-queries.ts';
 import { certainPairs, openLines } from '../../src/statements/matching/open-lines.ts';
+import { readPasted } from '../../src/statements/pasted.ts';
 import { undoImport } from '../../src/statements/undo.ts';
 import { addPerson, type Person } from './admin.ts';
 import { ACCOUNT, camt, type Entry, MATCHING } from './camt.ts';
@@ -61,6 +62,14 @@ export class Bank {
   /** The same, told as the numbers of lines that are new, booked and known. */
   async counts(file: Uint8Array, options?: Options) {
     return (await this.take(file, options))?.map(({ added, booked, known }) => [added, booked, known]);
+  }
+
+  /** Keeps a list that somebody pastes on a day; `mark` sets rows apart that were kept before. */
+  async paste(text: string, today: string, account = ACCOUNT, mark = ''): Promise<Imported> {
+    const options = { account: { iban: account }, currency: 'EUR', file: 'pasted by Ana', today };
+    const { statement } = readPasted(text, options);
+    for (const line of statement.lines) line.fingerprint += mark;
+    return (await this.take({ statements: [{ own: account, statement }], faults: [], notes: [] }))![0]!;
   }
 
   /** Imports a line of EUR 49.90, or as `entry` says. Returns its id. */

@@ -5,9 +5,6 @@ import { after, before, test } from 'node:test';
 import { matchingPage } from '../../../scripts/matching-page.ts';
 import { DAY_MS } from '../../../src/lib/time.ts';
 import { creditorReference } from '../../../src/payments/methods/transfer/creditor-reference.ts';
-import type { Payment } from '../../../src/payments/payment.ts';
-import type { Proposal } from '../../../src/statements/matching/judge-line.ts';
-import type { BankLine } from '../../../src/statements/matching/line-evidence.ts';
 import { MATRIX, rowOf } from '../../../src/statements/matching/matrix.ts';
 import { DIMENSIONS, type MatrixCell } from '../../../src/statements/matching/matrix-words.ts';
 import { propose } from '../../../src/statements/matching/propose.ts';
@@ -17,6 +14,10 @@ import { type Harness, startHarness } from '../../support/harness.ts';
 import { month, storePayments } from '../../support/months.ts';
 import { SeededRandom } from '../../support/seeded-random.ts';
 import { expected, mayReturn } from './bookkeeper-rules.ts';
+
+type Payment = ReturnType<typeof month>['payments'][number];
+type BankLine = Parameters<typeof propose>[1][number];
+type Proposal = Awaited<ReturnType<typeof propose>>[number]['proposals'][number];
 
 const ZONE = 'Europe/Berlin';
 const CREATED = Date.UTC(2026, 9, 20, 22, 30); // 21 October in Berlin

@@ -1,23 +1,20 @@
 // Walks over one payment: money by hand, bank lines, refunds, undoing and decisions in any order. After each act every reader is told the same.
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import type { Transaction } from '../../../src/journal/transaction.ts';
 import { formatAmount } from '../../../src/lib/money.ts';
-import { creditorReference } from '../../../src/payments/methods/transfer/creditor-reference.ts';
-import { type Payment, sumMinor } from '../../../src/payments/payment.ts';
-import { findPayment } from '../../../src/payments/queries.ts';
-import { approve, reject } from '../../../src/review/decide.ts';
-import { recordMoney } from '../../../src/review/record-money.ts';
-import { acceptLine, reopenLine } from '../../../src/statements/matching/line-acts.ts';
-import { openLines } from '../../../src/statements/matching/open-lines.ts';
+import { Bank } from '../../support/bank.ts';
 import { Bookkeeper } from '../../support/bookkeeper.ts';
-import { MATCHING, TRANSFERS, today } from '../../support/camt.ts';
+import { TRANSFERS, today } from '../../support/camt.ts';
+import { Clerk } from '../../support/clerk.ts';
 import { isWhole } from '../../support/extent.ts';
 import { sharedHarness } from '../../support/harness.ts';
-import { ANA, addReviewers } from '../../support/reviewers.ts';
+import { referenceOf } from '../../support/payments.ts';
+import { addReviewers } from '../../support/reviewers.ts';
 import { SeededRandom } from '../../support/seeded-random.ts';
 
 const service = sharedHarness('sqlite', { configuration: TRANSFERS });
+const bank = new Bank(service);
+const ana = new Clerk(bank);
 let books: Bookkeeper;
 before(async () => {
   await addReviewers(service.service.journal);
@@ -33,9 +30,8 @@ const KINDS = [
 const WALKS = isWhole ? 24 : 8;
 const ACTS = 5;
 
-const commit = <T>(work: (transaction: Transaction) => Promise<T>) =>
-  service.service.journal.commit(work, '');
-const REMARKS = { bank_reference: null, note: null, version: null };
+/** A sum, in which tenths stay whole. */
+const sumOf = (all: readonly number[]) => Math.round(10 * all.reduce((sum, one) => sum + one, 0)) / 10;
 
 class Walk {
   readonly #id: string;
@@ -62,16 +58,11 @@ class Walk {
     this.#name = name;
   }
 
-  async #payment() {
-    service.service.database.refresh();
-    return (await findPayment(service.service.database, this.#id))!;
-  }
-
   /** What is known to have arrived and did not go back. Money by hand counts as far as no line shows it. */
   #known(): number {
-    const shown = sumMinor(this.#lines.map(({ shows }) => shows));
+    const shown = sumOf(this.#lines.map(({ shows }) => shows));
     const hand = this.#isAssumed ? [this.#kind.asked] : this.#hand;
-    return sumMinor([
+    return sumOf([
       ...hand,
       -shown,
       ...this.#lines.map(({ minor }) => minor),
@@ -82,22 +73,21 @@ class Walk {
   async #bring(minor: number, direction: 'CRDT' | 'DBIT'): Promise<string> {
     const { currency } = this.#kind;
     const bank = `W${this.#name}${++this.#count}`.replaceAll(' ', '');
-    const text = creditorReference(await this.#payment());
+    const text = await referenceOf(service, this.#id);
     const taken = await books.bring(
       [{ bank, amount: formatAmount(minor), currency, direction, text, day: today(service) }],
       { currency },
     );
     assert.ok(taken);
-    service.service.database.refresh();
     return books.line(bank).id;
   }
 
   /** Does one act, if it can be done now. */
   async act(random: SeededRandom): Promise<void> {
-    const payment = await this.#payment();
+    const payment = await bank.payment(this.#id);
     const isOpen = ['pending', 'requires_review', 'cancelled'].includes(payment.status);
     const minor = random.pick<number>(this.#kind.sums);
-    const left = sumMinor([...this.#hand, ...this.#lines.map(({ shows }) => -shows)]);
+    const left = sumOf([...this.#hand, ...this.#lines.map(({ shows }) => -shows)]);
     const name = random.pick([
       'cash',
       'line',
@@ -115,15 +105,18 @@ class Walk {
 
   async #do(
     name: string,
-    { payment, isOpen, minor, left }: { payment: Payment; isOpen: boolean; minor: number; left: number },
+    {
+      payment,
+      isOpen,
+      minor,
+      left,
+    }: { payment: Awaited<ReturnType<Bank['payment']>>; isOpen: boolean; minor: number; left: number },
   ): Promise<boolean> {
-    const { version, status } = payment;
-    const pair = (line_id: string) => ({ line_id, payment_id: this.#id, version });
+    const { status } = payment;
     const isKnown = this.#hand.length + this.#lines.length > 0;
     if (name === 'cash') {
       if (!isOpen || !Number.isInteger(minor) || (status === 'requires_review' && !isKnown)) return false;
-      const money = { ...REMARKS, amount_minor: minor, received_on: '2026-11-20', as: 'besides' as const };
-      await commit((one) => recordMoney(one, ANA, this.#id, money));
+      await ana.record(payment, minor);
       this.#hand.push(minor);
     } else if (name === 'line' || name === 'shown') {
       const isShown = name === 'shown';
@@ -135,31 +128,30 @@ class Walk {
       if (!can || (isApproved && this.#back.length > 0)) return false;
       const line = await this.#bring(minor, 'CRDT');
       await this.#look(line, minor);
-      const rest = sumMinor([
+      const rest = sumOf([
         this.#isAssumed ? this.#kind.asked : left,
         ...(this.#isAssumed ? this.#lines.map(({ shows }) => -shows) : []),
       ]);
       if (this.#isAssumed && (rest <= 0 || this.#back.length > 0)) return this.#open.push(minor) < 0;
-      await commit((one) => acceptLine(one, ANA, { ...pair(line), as: isShown ? 'same' : 'besides' }));
+      await ana.match(line, payment, isShown ? 'same' : 'besides');
       this.#lines.push({ line, minor, shows: isShown || this.#isAssumed ? Math.min(minor, rest) : 0 });
     } else if (name === 'undo') {
       const last = this.#lines.at(-1);
       if (!last || !(isOpen || this.#isAssumed)) return false;
-      await commit((one) => reopenLine(one, ANA, last.line));
+      await ana.reopen(last.line);
       this.#lines.pop();
       this.#open.push(last.minor);
     } else if (name === 'refund') {
       if (this.#known() < minor) return false;
       const line = await this.#bring(minor, 'DBIT');
-      await commit((one) => acceptLine(one, ANA, pair(line)));
+      await ana.match(line, payment);
       this.#back.push(minor);
     } else if (name === 'cancel') {
       if (status !== 'pending') return false;
       await service.request(`/v1/payments/${this.#id}/cancel`, { method: 'POST' });
     } else {
       if (status !== 'requires_review') return false;
-      if (name === 'approve') await commit((one) => approve(one, ANA, this.#id, REMARKS, {}));
-      else await commit((one) => reject(one, ANA, this.#id, { ...REMARKS, reason: 'other', message: null }));
+      await ana.decide(payment, name === 'approve' ? name : 'reject');
       this.#isAssumed = name === 'approve' && !isKnown;
     }
     return true;
@@ -167,13 +159,13 @@ class Walk {
 
   /** What is proposed for a line that came: money that is owed is never returned. */
   async #look(line: string, minor: number): Promise<void> {
-    const all = await openLines(service.service.database, { ...MATCHING, now: service.clock.now() });
+    const all = await bank.open();
     const proposal = all
       .find((one) => one.line.id === line)
       ?.proposals.find(({ payment }) => payment.id === this.#id);
     const name = `${this.#name}: ${this.#done.join(', ')}, ${minor}: ${proposal?.sentence} ${proposal?.act}`;
     assert.ok(proposal, name);
-    const owed = sumMinor([this.#kind.asked, -this.#known(), ...this.#open.map((one) => -one)]);
+    const owed = sumOf([this.#kind.asked, -this.#known(), ...this.#open.map((one) => -one)]);
     if (minor <= owed && !['rejected', 'cancelled'].includes(proposal.payment.status))
       assert.doesNotMatch(proposal.act, /return/i, name);
     if (proposal.level === 'certain') assert.equal(this.#known(), 0, name);

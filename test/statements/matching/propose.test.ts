@@ -10,10 +10,6 @@ import {
   shortReference,
 } from '../../../src/payments/methods/transfer/creditor-reference.ts';
 import { accountsAgree } from '../../../src/payments/methods/transfer/payer-account.ts';
-import type { Payment } from '../../../src/payments/payment.ts';
-import type { Proposal } from '../../../src/statements/matching/judge-line.ts';
-import type { BankLine } from '../../../src/statements/matching/line-evidence.ts';
-import type { LineCase } from '../../../src/statements/matching/matrix.ts';
 import { propose } from '../../../src/statements/matching/propose.ts';
 import { Bank } from '../../support/bank.ts';
 import { MATCHING, today } from '../../support/camt.ts';
@@ -21,6 +17,10 @@ import { sharedHarness } from '../../support/harness.ts';
 import { editOutside } from '../../support/outside.ts';
 import { announce, record } from '../../support/payments.ts';
 import { haveReviewers } from '../../support/reviewers.ts';
+
+type Payment = Awaited<ReturnType<Bank['pay']>>;
+type BankLine = Parameters<typeof propose>[1][number];
+type Proposal = Awaited<ReturnType<typeof propose>>[number]['proposals'][number];
 
 const OTTO = { name: 'WOLFF, OTTO', account: 'NL86INGB0002445588' };
 const EVA = { name: 'Eva Brand', account: 'DE02120300000000202051' };
@@ -193,7 +193,7 @@ describe('proposals', () => {
     return [lineFor(first, undefined, { references: { creditor: creditorReference(second) } })];
   };
   /** Of the first of the lines. */
-  const CASES: [name: string, level: string, kind: LineCase, arrange: () => Promise<BankLine[]>][] = [
+  const CASES: [name: string, level: string, kind: string, arrange: () => Promise<BankLine[]>][] = [
     [
       'a second line names it by its merchant’s reference',
       'likely',

@@ -1,15 +1,10 @@
 // Ten lines as bank statements show them: each leads to its payment by at most five keys and no mouse, in the queue and in all payments.
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import {
-  creditorReference,
-  grouped,
-  qrReference,
-} from '../../../src/payments/methods/transfer/creditor-reference.ts';
 import { sharedReview, waiting } from '../../review/pages/review-stage.ts';
 import { CountedKeys, consolePage, startChromium } from '../../support/chromium.ts';
 import { type Client, signIn } from '../../support/console.ts';
-import { paymentNow } from '../../support/payments.ts';
+import { referencesOf } from '../../support/payments.ts';
 import { shared } from '../../support/shared.ts';
 
 const KEYS_MAXIMUM = 5;
@@ -37,18 +32,17 @@ before(async () => {
 });
 
 async function linesOf(id: string): Promise<Record<string, string>> {
-  const payment = await paymentNow(harness, id);
-  const reference = creditorReference(payment);
+  const { whole: reference, qr } = await referencesOf(harness, id);
   return {
     'end-to-end reference': `EREF+${reference}`,
     'purpose with the reference inside': `SVWZ+Rechnung 42 ${reference} Danke`,
     'reference cut after 12 characters': reference.slice(0, 12),
     'lower case': reference.toLowerCase(),
-    'in groups': `  ${grouped(reference)} `,
+    'in groups': `  ${reference.replaceAll(/.{4}(?=.)/g, '$& ')} `,
     'payer’s name': 'GUTSCHRIFT 20.11. MUELLER ABT, JOERG',
     'payer’s account': 'IBAN: DE89 3704 0044 0532 0130 00 BIC: COBADEFFXXX',
     amount: '1.200,00',
-    'QR reference': `QRR ${grouped(qrReference(payment))}`,
+    'QR reference': `QRR ${qr.replaceAll(/^..|.{5}(?=.)/g, '$& ')}`,
     'merchant’s reference': 'SVWZ+INV-2026-0042 DANKE',
   };
 }
