@@ -52,7 +52,6 @@ export const TABLE: readonly Row[] = [
       'statements/{import,period}',
       'statements/matching/line-acts',
       'merchants/{follow,key-uses}',
-      'administrators/sign-in',
       'privacy',
     ],
   },

@@ -3,19 +3,15 @@ import assert from 'node:assert/strict';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { after, before, describe, test } from 'node:test';
 import type { FastifyInstance } from 'fastify';
-import { type Principal, ROLES, type Role } from '../src/administrators/administrator.ts';
-import { setCookie, tokenField } from '../src/administrators/pages/cookies.ts';
-import { cookieValue, endSession, startSession } from '../src/administrators/session.ts';
 import { newSecret } from '../src/lib/secrets.ts';
-import { changeMerchantState } from '../src/merchants/change.ts';
-import { keyDigest, keyId } from '../src/merchants/merchant.ts';
 import { ROUTINE_ACTS } from '../src/operate/rooms.ts';
 import type { Acts } from '../src/web/act.ts';
 import { SLUGS } from '../src/web/docs/pages.ts';
 import { addPerson, entryCount, type Person } from './support/admin.ts';
-import { MANY_SIGN_INS } from './support/console.ts';
+import { formOf, MANY_SIGN_INS, signIn } from './support/console.ts';
 import { isWhole } from './support/extent.ts';
 import { type Harness, KEY, OTHER_KEY, startHarness } from './support/harness.ts';
+import { idOf, setState } from './support/store-merchant.ts';
 
 /** Everybody there is. Whoever posts does so as from our own page and with the token of their form, but for the last five. */
 const CALLERS = [
@@ -107,6 +103,8 @@ const DOORS = all(403, {
   'reviewer’s session': IN,
   'administrator’s session': IN,
 });
+
+type Role = Person['role'];
 
 interface Row {
   route: string;
@@ -389,7 +387,7 @@ const ROWS: Row[] = [
 ];
 
 /** A key whose page can be looked at, for the form on it that nobody fills in. */
-const ROTATED = keyId(keyDigest(KEY));
+const ROTATED = idOf(KEY);
 const UNKNOWN_KEY = `key_${'0'.repeat(16)}`;
 /** Whoever is let in has no session afterwards. */
 const ENDS_SESSIONS = /^POST .*\/sign-out$/;
@@ -413,18 +411,15 @@ describe('who may do what', () => {
     subscribe('fastify.initialization', watch);
     service = await startHarness('sqlite', { configuration: `trust_proxy: [127.0.0.1]\n${MANY_SIGN_INS}` });
     unsubscribe('fastify.initialization', watch);
-    const added = await Promise.all(ROLES.map((role) => addPerson(service, role)));
+    const roles = ['administrator', 'reviewer', 'auditor'] as const;
+    const added = await Promise.all(roles.map((role) => addPerson(service, role)));
     people = Object.fromEntries(added.map((person) => [person.role, person])) as Record<Role, Person>;
     payment = (await service.create()).id;
     await service.request(`/v1/payments/${payment}/cancel`, { method: 'POST' });
     await service.stop(); // signs a checkpoint
     await service.start();
-    const { id } = people.administrator;
-    const who = { actor: `administrator:${id}`, by: id, request_id: null };
-    const { journal, directory } = service.service;
-    directory.putMerchant(
-      await changeMerchantState(journal, 'mer_other', 'suspended', who, 'For the tests.'),
-    ); // or else it took half a second to be heard
+    await setState(service, 'mer_other', 'suspended');
+    service.clock.stop(); // no session ends before its turn has come
   });
   after(() => service.close());
 
@@ -435,19 +430,14 @@ describe('who may do what', () => {
       assert.ok(!route.startsWith('HEAD ') || routes.has(route.replace('HEAD', 'GET')), route);
   });
 
-  async function session(role: Role): Promise<{ cookie: string; token: string; principal: Principal }> {
-    const { id, name, email } = people[role];
-    const { secret, session } = await service.service.journal.commit((transaction) =>
-      startSession(transaction, id, 'totp', null),
-    );
-    const value = cookieValue(service.service.ring, secret, service.clock.now());
-    const [cookie] = setCookie('session', value, service.service.baseUrl).split(';');
-    const token = /value="([^"]+)"/.exec(String(tokenField({ kind: 'session', secret })))![1]!;
-    const actor = `administrator:${id}`;
+  async function session(role: Role) {
+    const client = await signIn(service, role);
+    const page = await client.get('/account');
+    const cookie = `counterfoil_session=${client.cookies.get('counterfoil_session')}`;
     return {
-      cookie: cookie!,
-      token,
-      principal: { id, name, email, role, actor, session: session.id, token: null, request_id: null },
+      cookie,
+      token: formOf(page, 'Sign out').values.token!,
+      end: () => client.send(page, {}, 'Sign out'),
     };
   }
 
@@ -483,8 +473,8 @@ describe('who may do what', () => {
     if (caller === 'suspended merchant’s key') return bearer(OTHER_KEY);
     if (caller === 'ended session') {
       const isNew = !sessions.has(caller);
-      const { cookie, token, principal } = await sessionOf('administrator', caller);
-      if (isNew) await service.service.journal.commit((transaction) => endSession(transaction, principal));
+      const { cookie, token, end } = await sessionOf('administrator', caller);
+      if (isNew) await end();
       return { headers: { ...own, cookie }, token };
     }
     const { cookie, token } = await sessionOf('administrator');
@@ -521,24 +511,17 @@ describe('who may do what', () => {
     const isJson = /^(?:POST|PATCH) \/(v1|admin|register|csp-report|(console|docs)\/csp-report)\b/.test(
       route,
     );
-    if (method !== 'POST' && method !== 'PATCH')
-      return (await request(method, addressOf(route), headers)).status;
+    if (method !== 'POST' && method !== 'PATCH') return request(method, addressOf(route), headers);
     const fields = new URLSearchParams({ ...(body as Record<string, string>), ...(token && { token }) });
     headers['content-type'] = type ?? (isJson ? 'application/json' : 'application/x-www-form-urlencoded');
-    return (
-      await request(method, addressOf(route), headers, isJson ? JSON.stringify(body) : fields.toString())
-    ).status;
+    return request(method, addressOf(route), headers, isJson ? JSON.stringify(body) : fields.toString());
   }
 
-  async function request(method: string, path: string, headers: Record<string, string>, body?: string) {
-    const response = await fetch(service.origin + path, {
-      method,
-      headers,
-      redirect: 'manual',
-      ...(body !== undefined && { body }),
-    });
-    await response.arrayBuffer();
-    return response;
+  /** Asks the service without a connection, of which none of the answers is made. */
+  async function request(method: string, url: string, headers: Record<string, string>, payload = '') {
+    const { app } = service.service;
+    const { statusCode } = await app.inject({ method: method as 'GET', url, headers, payload });
+    return statusCode;
   }
 
   /**

@@ -24,7 +24,7 @@ export type { Factor, Session };
 
 /** An unused session ends after this long, and any session after SESSION_ABSOLUTE_MS. */
 export const SESSION_IDLE_MS = 15 * MINUTE_MS;
-export const SESSION_ABSOLUTE_MS = 8 * HOUR_MS;
+const SESSION_ABSOLUTE_MS = 8 * HOUR_MS;
 /** Sessions that one administrator may have at a time. One more ends the oldest. */
 export const SESSIONS_MAXIMUM = 5;
 /** How old what a cookie says of its last use may be before it is written anew. */

@@ -237,7 +237,7 @@ export interface KeyAct extends Act {
  * Gives the row of the key that it is done with, if there is one. A key that ended, or whose merchant was suspended, on another
  * node since the request came leaves no key behind. Throws `unauthorized` and `forbidden` for that.
  */
-export async function takeTurn(
+async function takeTurn(
   transaction: Transaction,
   merchantId: string,
   { key }: KeyAct,

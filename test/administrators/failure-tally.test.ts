@@ -10,7 +10,7 @@ import {
 import type { Parts } from '../../src/administrators/sign-in.ts';
 import { silent } from '../../src/lib/log.ts';
 import { sharedHarness } from '../support/harness.ts';
-import { addPerson, type Person, partsOf, signIn, tryPassword } from './people.ts';
+import { addPerson, type Person, partsOf, signIn, tryPassword } from '../support/people.ts';
 
 describe('wrong passwords from many networks', () => {
   const harness = sharedHarness('sqlite', { isVerified: true });

@@ -9,8 +9,8 @@ import {
   verifyRegistrationResponse,
 } from '@simplewebauthn/server';
 import { type Credential, verifyAssertion, verifyRegistration } from '../../src/administrators/passkey.ts';
+import { Authenticator, KEY_KINDS } from '../support/authenticator.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
-import { Authenticator, KEY_KINDS } from './authenticator.ts';
 
 const RUNS = Number(process.env.COUNTERFOIL_RUNS ?? 1000);
 const EXPECTED = {

@@ -30,10 +30,10 @@ import { rememberLayout } from '../../src/statements/remembered.ts';
 import { endRule, makeRule } from '../../src/statements/rules.ts';
 import { undoImport } from '../../src/statements/undo.ts';
 import * as endpoints from '../../src/webhooks/change.ts';
-import { addPerson, type Person, partsOf } from '../administrators/people.ts';
 import { ACCOUNT, camt } from '../support/camt.ts';
 import { type Harness, OPERATOR } from '../support/harness.ts';
 import { decide, record, submit } from '../support/payments.ts';
+import { addPerson, type Person, partsOf } from '../support/people.ts';
 import { ANA } from '../support/reviewers.ts';
 import { addMerchant } from '../support/store-merchant.ts';
 

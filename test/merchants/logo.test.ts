@@ -6,7 +6,6 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { crc32 } from 'node:zlib';
 import { newSecret } from '../../src/lib/secrets.ts';
-import { logoFrom, pictureOf } from '../../src/merchants/particulars.ts';
 import { readConfiguration } from '../../src/operate/config.ts';
 import { open } from '../support/customer.ts';
 import { startHarness, writeConfiguration } from '../support/harness.ts';
@@ -90,42 +89,36 @@ function jpegOf(width: number, height: number): Buffer {
   return frame;
 }
 
-test('a logo is judged by its whole file and its size in pixels, and not by how it begins', () => {
-  const SCRIPT = Buffer.from('<script>alert(1)</script>');
-  const NO_PICTURE = /must be a PNG or JPEG picture/;
-  for (const [name, bytes, words] of [
-    ['the beginning of a PNG', PNG.subarray(0, 8), NO_PICTURE],
-    ['that with a script', Buffer.concat([PNG.subarray(0, 8), SCRIPT]), NO_PICTURE],
-    ['a PNG with a script behind it', Buffer.concat([PNG, SCRIPT]), NO_PICTURE],
-    ['a PNG that is cut off', PNG.subarray(0, -20), NO_PICTURE],
-    ['a PNG with another byte', Buffer.from(PNG).fill(0x61, 60, 61), NO_PICTURE],
-    ['a PNG without pixels', pngOf(0, 10), NO_PICTURE],
-    ['the beginning of a JPEG', Buffer.from('ffd8ff', 'hex'), NO_PICTURE],
-    ['that with a script', Buffer.concat([Buffer.from('ffd8ff', 'hex'), SCRIPT]), NO_PICTURE],
-    ['a JPEG with a script behind it', Buffer.concat([jpegOf(10, 10), SCRIPT]), NO_PICTURE],
-    ['a wide PNG', pngOf(10_000, 10), /at most 2000 pixels a side, and has 10000 × 10/],
-    ['a high JPEG', jpegOf(10, 2001), /has 10 × 2001/],
-  ] as const)
-    assert.throws(() => logoFrom(bytes), { message: words }, name);
-  for (const bytes of [PNG, pngOf(2000, 1), jpegOf(2000, 2000)])
-    assert.deepEqual(pictureOf(logoFrom(bytes)).bytes, bytes);
-});
-
-test('a logo that is no PNG or JPEG file, is too large or missing is refused with its line', async () => {
+test('a logo is judged by its whole file and its size in pixels, and not by how it begins; its line says what is wrong', async () => {
   const store = await temporaryStore('sqlite');
+  const shop = (logo: string) => `  - id: mer_logo\n    name: Shop\n    logo: ${logo}\n`;
+  const read = (logo: string) => readConfiguration(writeConfiguration(store, 'development', shop(logo)), {});
+  const [png, jpeg] = [PNG.subarray(0, 8), Buffer.from('ffd8ff', 'hex')];
+  const SCRIPT = Buffer.from('<script>alert(1)</script>');
+  const NO_PICTURE = /merchants\[2\]\.logo must be a PNG or JPEG picture/;
   try {
-    for (const [name, bytes, words] of [
-      ['logo.svg', Buffer.from('<svg/>'), /merchants\[2\]\.logo must be a PNG or JPEG picture/],
-      ['large.png', Buffer.concat([readFileSync(LOGO), Buffer.alloc(16_384)]), /at most 16 KB/],
-      ['missing.png', undefined, /names a file that cannot be read \(ENOENT\)/],
+    for (const [what, bytes, words] of [
+      ['a missing file', undefined, /names a file that cannot be read \(ENOENT\)/],
+      ['an SVG', Buffer.from('<svg/>'), NO_PICTURE],
+      ['a large PNG', Buffer.concat([PNG, Buffer.alloc(16_384)]), /at most 16 KB/],
+      ['the beginning of a PNG', png, NO_PICTURE],
+      ['that with a script', Buffer.concat([png, SCRIPT]), NO_PICTURE],
+      ['a PNG with a script behind it', Buffer.concat([PNG, SCRIPT]), NO_PICTURE],
+      ['a PNG that is cut off', PNG.subarray(0, -20), NO_PICTURE],
+      ['a PNG with another byte', Buffer.from(PNG).fill(0x61, 60, 61), NO_PICTURE],
+      ['a PNG without pixels', pngOf(0, 10), NO_PICTURE],
+      ['the beginning of a JPEG', jpeg, NO_PICTURE],
+      ['that with a script', Buffer.concat([jpeg, SCRIPT]), NO_PICTURE],
+      ['a JPEG with a script behind it', Buffer.concat([jpegOf(10, 10), SCRIPT]), NO_PICTURE],
+      ['a wide PNG', pngOf(10_000, 10), /at most 2000 pixels a side, and has 10000 × 10/],
+      ['a high JPEG', jpegOf(10, 2001), /has 10 × 2001/],
     ] as const) {
-      if (bytes) writeFileSync(join(store.storage, name), bytes);
-      const file = writeConfiguration(
-        store,
-        'development',
-        `  - id: mer_logo\n    name: Shop\n    logo: ${name}\n`,
-      );
-      assert.throws(() => readConfiguration(file, {}), { message: words });
+      if (bytes) writeFileSync(join(store.storage, 'logo.png'), bytes);
+      assert.throws(() => read('logo.png'), { message: words }, what);
+    }
+    for (const bytes of [PNG, pngOf(2000, 1), jpegOf(2000, 2000)]) {
+      writeFileSync(join(store.storage, 'logo.png'), bytes);
+      read('logo.png');
     }
   } finally {
     await store.drop();

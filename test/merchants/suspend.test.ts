@@ -5,14 +5,13 @@ import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HistoryBroken } from '../../src/journal/verify.ts';
-import { takeTurn } from '../../src/merchants/api-keys.ts';
-import { changeMerchantState } from '../../src/merchants/change.ts';
 import { type Nodes, startNodes } from '../campaigns/nodes.ts';
 import { open, send } from '../support/customer.ts';
 import { ask, KEY, OTHER_KEY } from '../support/harness.ts';
+import { handedIn, heldUp } from '../support/journal.ts';
+import { setState } from '../support/store-merchant.ts';
 import { becomes } from '../support/waiting.ts';
 
-const WHO = { actor: 'administrator:adm_test', by: 'adm_test', request_id: null };
 const headers = (key: string) => ({ authorization: `Bearer ${key}` });
 
 describe('a suspended merchant', () => {
@@ -21,8 +20,9 @@ describe('a suspended merchant', () => {
     nodes = await startNodes('postgres');
   });
   after(() => nodes.close());
-  const change = (act: 'suspended' | 'resumed', reason: string) =>
-    changeMerchantState(nodes.services[0]!.journal, 'mer_development', act, WHO, reason);
+  /** By the node that asks last: the other one hears of it. */
+  const change = (act: 'suspended' | 'resumed') =>
+    setState({ service: nodes.services.at(-1)! }, 'mer_development', act);
   /** Answers when every node does so. */
   const everywhere = (wanted: number) =>
     becomes(
@@ -40,11 +40,14 @@ describe('a suspended merchant', () => {
       method: 'POST',
       headers: { ...headers(KEY), 'content-type': 'application/json', 'content-length': '12' },
     });
+    const { server } = nodes.services[0]!.app;
+    const arrived = once(server, 'request');
     slow.write('{"amount"');
-    await sleep(100); // until its headers are judged
-    await change('suspended', 'Under inquiry');
+    await arrived;
+    assert.equal((await harness.request('/v1/payments')).status, 200); // which is judged after it
+    await change('suspended');
     await everywhere(403);
-    await sleep(500); // a body that took less is not asked about again
+    await sleep(501); // a body that took less is not asked about again
     slow.end(':1}');
     const [late] = (await once(slow, 'response')) as [IncomingMessage];
     assert.equal(late.resume().statusCode, 403, 'what came meanwhile is not too late to refuse');
@@ -58,7 +61,7 @@ describe('a suspended merchant', () => {
     }
     assert.match((await open(harness, id, { lang: 'de' })).h1, /zurzeit nicht möglich/);
     assert.equal((await open(harness, done.id)).h1, 'This payment was cancelled');
-    await assert.rejects(change('suspended', 'Again'), { code: 'invalid_status' });
+    await assert.rejects(change('suspended'), { code: 'invalid_status' });
     await harness.verify();
   });
 
@@ -68,16 +71,14 @@ describe('a suspended merchant', () => {
     nodes.services[0] = nodes.harness.service;
     nodes.origins[0] = nodes.harness.origin;
     assert.equal((await nodes.harness.request('/v1/payments')).status, 403);
-    await change('resumed', 'All is well');
+    await change('resumed');
     await everywhere(200);
     await nodes.harness.verify();
   });
 
   test('Two administrators at once: one suspends, the other is told.', async () => {
     const results = await Promise.allSettled(
-      nodes.services.flatMap(({ journal }) =>
-        ['One', 'Two'].map((reason) => changeMerchantState(journal, 'mer_other', 'suspended', WHO, reason)),
-      ),
+      nodes.services.flatMap((service) => [1, 2].map(() => setState({ service }, 'mer_other', 'suspended'))),
     );
     assert.equal(results.filter(({ status }) => status === 'fulfilled').length, 1);
     for (const one of results)
@@ -86,13 +87,16 @@ describe('a suspended merchant', () => {
   });
 
   test('A key of a suspended merchant makes no other, though its request came before the node heard of it.', async () => {
-    const { journal, directory } = nodes.services[0]!;
-    const { key } = directory.find(KEY, nodes.harness.clock.now())!;
-    const act = { actor: 'merchant:mer_development', request_id: null, key };
-    await journal.commit((transaction) => takeTurn(transaction, 'mer_development', act));
-    await change('suspended', 'Again');
-    const late = journal.commit((transaction) => takeTurn(transaction, 'mer_development', act));
-    await assert.rejects(late, { code: 'forbidden' });
+    const { journal } = nodes.services[0]!;
+    const { go } = await heldUp(journal);
+    const suspended = setState({ service: nodes.services[0]! }, 'mer_development', 'suspended');
+    const isWaiting = handedIn(journal);
+    const late = nodes.harness.request('/v1/api_keys', { method: 'POST', body: {} });
+    await isWaiting;
+    go();
+    await suspended;
+    const { status, json } = await late;
+    assert.deepEqual([status, json.error.code], [403, 'forbidden']);
   });
 
   test('A state that somebody changed behind its back is found.', async () => {

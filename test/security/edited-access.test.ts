@@ -7,10 +7,10 @@ import { newSecret } from '../../src/lib/secrets.ts';
 import { changeKeys, issueKey, revokeKey } from '../../src/merchants/api-keys.ts';
 import { changeMerchantState } from '../../src/merchants/change.ts';
 import { keyDigest, keyRow } from '../../src/merchants/merchant.ts';
-import { addPerson, partsOf } from '../administrators/people.ts';
 import { acknowledgeAll } from '../support/acknowledge.ts';
 import { KEY, OPERATOR, sharedHarness } from '../support/harness.ts';
 import { editOutside, insertOutside } from '../support/outside.ts';
+import { addPerson, partsOf } from '../support/people.ts';
 import { addMerchant } from '../support/store-merchant.ts';
 
 const WHO = { ...OPERATOR, by: 'operator' };

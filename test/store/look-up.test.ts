@@ -4,9 +4,9 @@ import { after, before, test } from 'node:test';
 import { findBySetUpLink, newSetUpLink } from '../../src/administrators/set-up.ts';
 import { createToken } from '../../src/administrators/token.ts';
 import { createInvite, findUsableInvite } from '../../src/merchants/invite.ts';
-import { otherNode } from '../administrators/people.ts';
 import { addPerson, type Person } from '../support/admin.ts';
 import { type Harness, OPERATOR, startHarness } from '../support/harness.ts';
+import { otherNode } from '../support/people.ts';
 
 let harness: Harness;
 let person: Person;

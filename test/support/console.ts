@@ -25,6 +25,19 @@ export interface Account {
 
 let made = 0;
 
+/** Adds an administrator. Returns the link by which they set up their account, and its path below the console. */
+export async function invite(
+  { service: { journal } }: Pick<Harness, 'service'>,
+  role: Role = 'administrator',
+  name = 'Ana Admin',
+): Promise<{ email: string; link: string; path: string }> {
+  const email = `${role}-${++made}@example.org`;
+  const { link } = await journal.commit((transaction) =>
+    createAdministrator(transaction, { email, name, role }, OPERATOR),
+  );
+  return { email, link, path: `/set-up?link=${link}` };
+}
+
 /** An administrator who is set up, made straight through the domain. */
 export async function createAccount(
   harness: Harness,
@@ -32,10 +45,7 @@ export async function createAccount(
   name = 'Ana Admin',
 ): Promise<Account> {
   const { journal, ring } = harness.service;
-  const email = `${role}-${++made}@example.org`;
-  const { link } = await journal.commit((transaction) =>
-    createAdministrator(transaction, { email, name, role }, OPERATOR),
-  );
+  const { email, link } = await invite(harness, role, name);
   const { secret } = newTotp(email);
   const { codes, digests } = newRecoveryCodes();
   const setUp = { password: PASSWORD_KEPT, factor: { totp: { secret, step: 0 } }, recoveryDigests: digests };

@@ -39,6 +39,18 @@ export async function startJournal(engine: Engine): Promise<JournalOnStore> {
   };
 }
 
+/** Answers once a journal is next given something to do. */
+export function handedIn(journal: Journal): Promise<void> {
+  const { commit } = journal;
+  return new Promise((resolve) => {
+    journal.commit = (work, row) => {
+      journal.commit = commit;
+      resolve();
+      return journal.commit(work, row);
+    };
+  });
+}
+
 /** Keeps a journal from committing, once it has come to a work that changes `row`, until `go`. */
 export async function heldUp(journal: Journal, row = ''): Promise<{ go(): void }> {
   let isHeld = true;

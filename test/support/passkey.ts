@@ -1,6 +1,6 @@
 // A passkey of an administrator without a browser: added on their account page, and used where a page asks for one.
 import assert from 'node:assert/strict';
-import { Authenticator } from '../administrators/authenticator.ts';
+import { Authenticator } from './authenticator.ts';
 import type { Account, Client, ConsolePage } from './console.ts';
 import type { Harness } from './harness.ts';
 

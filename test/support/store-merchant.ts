@@ -1,10 +1,19 @@
-// A merchant of the store, as registering leaves it.
-
+// A merchant of the store, as registering leaves it, and the ids of keys.
+import { sha256Hex } from '../../src/lib/secrets.ts';
 import { changeMerchantState } from '../../src/merchants/change.ts';
+import { Directory } from '../../src/merchants/directory.ts';
 import { type Registered, registerMerchant } from '../../src/merchants/register.ts';
 import { type Harness, OPERATOR } from './harness.ts';
 
 let shops = 0;
+
+/** The id of a key, as the API gives it. */
+export const idOf = (key: string) => `key_${sha256Hex(key).slice(0, 16)}`;
+
+/** A node on the same store that has heard of no merchant and no key. */
+export const unaware = ({ service }: Pick<Harness, 'service'>) => ({
+  service: { ...service, directory: new Directory([]) },
+});
 
 /** Registers a merchant at the service of a harness, whoever may do so there. Gives its first key, for tests, and its rows. */
 export function addMerchant(

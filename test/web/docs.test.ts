@@ -1,46 +1,48 @@
 // The documentation at /docs: its pages, their links and anchors, their weight, the search, the texts for programs, and the setting.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { STATUS_OF_CODE } from '../../src/lib/errors.ts';
-import { SLUGS } from '../../src/web/docs/pages.ts';
-import { type Harness, KEY, startHarness } from '../support/harness.ts';
+import { KEY, sharedHarness, startHarness } from '../support/harness.ts';
 import { markupFaults } from '../support/markup.ts';
 
 const PAGE_BYTES = 40 * 1024;
 const MARK = '<q>"&\'';
 
-let harness: Harness;
+const harness = sharedHarness('sqlite');
+/** The pages, by what stands behind /docs. */
+let slugs: string[];
+let paths: string[];
 before(async () => {
-  harness = await startHarness('sqlite');
+  const linked = (await load('/docs')).text.matchAll(/ href="\/docs\/([a-z-]+)["#?]/g);
+  slugs = [...new Set([...linked].map(([, slug]) => slug!))].filter((slug) => slug !== 'assets');
+  paths = ['/docs', ...slugs.map((slug) => `/docs/${slug}`)];
+  assert.ok(slugs.length > 10, slugs.join());
 });
-after(() => harness.close());
 
 const load = async (path: string, headers: Record<string, string> = {}) => {
   const answer = await fetch(harness.origin + path, { headers, redirect: 'manual' });
   return { status: answer.status, headers: answer.headers, text: await answer.text() };
 };
-const PATHS = ['/docs', ...SLUGS.map((slug) => `/docs/${slug}`)];
 const idsOf = (text: string) => new Set([...text.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id!));
 const unescaped = (text: string) => text.replaceAll('&amp;', '&').replaceAll('&#39;', "'");
 
 describe('the documentation', () => {
-  for (const path of [...PATHS, '/docs/webhooks?code=python', '/docs?q=secret'])
-    test(`${path} is sound, small and without script.`, async () => {
+  test('is sound, small and without script on each page.', async () => {
+    for (const path of [...paths, '/docs/webhooks?code=python', '/docs?q=secret']) {
       const { status, headers, text } = await load(path);
-      assert.equal(status, 200);
-      assert.deepEqual(markupFaults(text), []);
-      assert.ok(gzipSync(text).length <= PAGE_BYTES, `${gzipSync(text).length} bytes`);
+      assert.equal(status, 200, path);
+      assert.deepEqual(markupFaults(text), [], path);
+      assert.ok(gzipSync(text).length <= PAGE_BYTES, `${path}: ${gzipSync(text).length} bytes`);
       assert.match(headers.get('content-security-policy')!, /default-src 'none'.*script-src 'none'/);
-      assert.ok(!/<script|<style| style=/.test(text));
-      const again = await load(path, { 'if-none-match': headers.get('etag')! });
-      assert.deepEqual([again.status, again.text], [304, '']);
-      const dark = await load(path, {
-        cookie: 'counterfoil_theme=dark',
-        'if-none-match': headers.get('etag')!,
-      });
-      assert.equal(dark.status, 200);
-    });
+      assert.ok(!/<script|<style| style=/.test(text), path);
+      const known = { 'if-none-match': headers.get('etag')! };
+      const again = await load(path, known);
+      assert.deepEqual([again.status, again.text], [304, ''], path);
+      const dark = await load(path, { cookie: 'counterfoil_theme=dark', ...known });
+      assert.equal(dark.status, 200, path);
+    }
+  });
 
   test('has no link that leads nowhere.', async () => {
     const pages = new Map<string, { status: number; ids: Set<string>; text: string }>();
@@ -52,7 +54,7 @@ describe('the documentation', () => {
       return pages.get(path)!;
     };
     const wrong: string[] = [];
-    for (const path of PATHS)
+    for (const path of paths)
       for (const [, found] of (await pageOf(path)).text.matchAll(/ href="([^"]+)"/g)) {
         const url = new URL(unescaped(found!), harness.origin + path);
         if (url.origin !== harness.origin || url.searchParams.has('theme')) continue;
@@ -66,7 +68,7 @@ describe('the documentation', () => {
   });
 
   test('has an anchor for each operation and each field of it.', async () => {
-    const { paths, components } = (await harness.request('/openapi.json')).json;
+    const { paths: operationsOf, components } = (await harness.request('/openapi.json')).json;
     const ids = idsOf((await load('/docs/reference')).text);
     for (const id of [
       'payments.create.amount',
@@ -75,7 +77,7 @@ describe('the documentation', () => {
       'payment.status',
     ])
       assert.ok(ids.has(id), id);
-    const operations = Object.entries(paths)
+    const operations = Object.entries(operationsOf)
       .filter(([path]) => path.startsWith('/v1/'))
       .flatMap(([, item]) => Object.values(item as object));
     const text = (await load('/docs/reference.md')).text;
@@ -190,7 +192,7 @@ describe('the documentation', () => {
   });
 
   test('is there as Markdown, with an index for programs; a document that is not served is named.', async () => {
-    for (const slug of [...SLUGS])
+    for (const slug of slugs)
       assert.doesNotMatch((await load(`/docs/${slug}.md`)).text, /\]\((?:\.\.|docs)\//, slug);
     assert.match((await load('/docs/webhooks.md')).text, /`merchants\[\]\.webhooks`/);
     const { text, headers } = await load('/llms.txt');
@@ -202,27 +204,17 @@ describe('the documentation', () => {
 });
 
 test('no key is shown where the development key does not work, and the addresses are those of the configuration.', async () => {
-  const service = await startHarness('sqlite', {
-    environment: 'production',
-    configuration: 'host: 127.0.0.1\n',
-  });
-  try {
-    const { status, text } = await service.request('/docs/quickstart.md', { key: null });
-    assert.equal(status, 200);
-    assert.ok(text.includes('BASE=https://pay.example/api\nKEY=cfk_test_YOUR_KEY\n'));
-    assert.ok(text.includes('https://pay.example/checkout/payment.php') && !text.includes(KEY));
-  } finally {
-    await service.close();
-  }
+  const configuration = 'host: 127.0.0.1\n';
+  await using service = await startHarness('sqlite', { environment: 'production', configuration });
+  const { status, text } = await service.request('/docs/quickstart.md', { key: null });
+  assert.equal(status, 200);
+  assert.ok(text.includes('BASE=https://pay.example/api\nKEY=cfk_test_YOUR_KEY\n'));
+  assert.ok(text.includes('https://pay.example/checkout/payment.php') && !text.includes(KEY));
 });
 
 test('nothing of it is there where it is switched off.', async () => {
-  const service = await startHarness('sqlite', { configuration: 'docs: false\n' });
-  try {
-    for (const path of ['/docs', '/docs/payments', '/docs/payments.md', '/llms.txt'])
-      assert.equal((await fetch(service.origin + path)).status, 404, path);
-    assert.equal((await fetch(`${service.origin}/openapi.json`)).status, 200);
-  } finally {
-    await service.close();
-  }
+  await using service = await startHarness('sqlite', { configuration: 'docs: false\n' });
+  for (const path of ['/docs', '/docs/payments', '/docs/payments.md', '/llms.txt'])
+    assert.equal((await fetch(service.origin + path)).status, 404, path);
+  assert.equal((await fetch(`${service.origin}/openapi.json`)).status, 200);
 });

@@ -5,7 +5,6 @@ import { connect } from 'node:net';
 import { before, describe, test } from 'node:test';
 import pg from 'pg';
 import { DatabaseError, type DatabaseFailure } from '../../src/store/database.ts';
-import { errorSchema } from '../../src/web/errors.ts';
 import { LIMITS } from '../../src/web/server.ts';
 import { type Answer, KEY, sharedHarness, startHarness } from '../support/harness.ts';
 import { eventually } from '../support/waiting.ts';
@@ -49,7 +48,8 @@ describe('errors', () => {
     assert.equal(answer.headers.get('content-type'), 'application/json; charset=utf-8', label);
     assert.equal(answer.headers.get('cache-control'), 'no-store', label);
     assert.match(answer.headers.get('x-request-id') ?? '', /^req_[0-9a-z]{16}$/, label);
-    assert.equal(errorSchema.parse(JSON.parse(answer.body)).error.code, code, label);
+    const { error, ...rest } = JSON.parse(answer.body);
+    assert.deepEqual([error.code, typeof error.message, rest], [code, 'string', {}], label);
     assert.doesNotMatch(answer.body, /HPE_|FST_|node_modules|\.ts\b|\bat .*:\d/, label);
   }
 

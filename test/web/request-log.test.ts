@@ -1,9 +1,6 @@
 // The line of each request: why it was refused, what became of it, and where it came from, so that one attack can be followed.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { disable, enable } from '../../src/administrators/manage.ts';
-import { revokeToken } from '../../src/administrators/token.ts';
-import type { Transaction } from '../../src/journal/transaction.ts';
 import { newSecret } from '../../src/lib/secrets.ts';
 import { DAY_MS } from '../../src/lib/time.ts';
 import { addressForLog } from '../../src/web/network.ts';
@@ -11,10 +8,10 @@ import { addPerson, addToken, sentForReview } from '../support/admin.ts';
 import { codeOf, createAccount, MANY_SIGN_INS, newClient } from '../support/console.ts';
 import { freePort } from '../support/free-ports.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
+import { change } from '../support/people.ts';
 import { eventually } from '../support/waiting.ts';
 
 const PROXIED = "trust_proxy: [127.0.0.1, '::1']\n";
-const OPERATOR = { actor: 'operator', request_id: null };
 const ATTACKER = { 'x-forwarded-for': '203.0.113.77' };
 
 /** The last line `request` of a request. */
@@ -120,8 +117,6 @@ describe('the line of a request', () => {
     };
     assert.deepEqual(await of(newSecret('cfa_')), [undefined, undefined], 'nobody’s');
     const person = await addPerson(harness, 'auditor');
-    const commit = (work: (transaction: Transaction) => Promise<unknown>) =>
-      harness.service.journal.commit(work, person.id);
     const short = await addToken(harness, person.id, 'auditor', 1);
     const good = await sent('/admin/payments', { key: short.token });
     assert.deepEqual([good.status, good.token, good.administrator], [200, short.row.id, person.id]);
@@ -129,10 +124,10 @@ describe('the line of a request', () => {
     assert.deepEqual(await of(short.token), [short.row.id, person.id], 'expired');
     const lasting = await sent('/admin/payments', { key: person.token });
     assert.equal(lasting.status, 200);
-    await commit((transaction) => disable(transaction, person.id, OPERATOR));
+    await change(harness.service, person.id, 'disable');
     assert.deepEqual(await of(person.token), [person.token_id, person.id], 'its administrator is disabled');
-    await commit((transaction) => enable(transaction, person.id, OPERATOR));
-    await commit((transaction) => revokeToken(transaction, person.token_id, OPERATOR));
+    await change(harness.service, person.id, 'enable');
+    await change(harness.service, person.token_id, 'revoke');
     assert.deepEqual(await of(person.token), [person.token_id, person.id], 'revoked');
     assert.doesNotMatch(harness.logged.join(''), /cfa_/);
   });

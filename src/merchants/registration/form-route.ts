@@ -147,7 +147,7 @@ const COOKIE = 'counterfoil_registration';
 const statement = (seed: string) => `registration form ${seed}`;
 
 /** The hidden fields of a new form: a seed, and the token that proves that the seed is ours and was given to this browser. */
-export function formSeed(secret: string): { seed: string; token: string } {
+function formSeed(secret: string): { seed: string; token: string } {
   const seed = newRandom();
   return { seed, token: tokenOf(secret, statement(seed)) };
 }
@@ -163,7 +163,7 @@ function seedOf(sent: URLSearchParams, secret: string): string | undefined {
  * second click nor a reload makes a second merchant; a form that says anything else comes to another. They are made of two times
  * 256 bits, one in the page and one in the cookie: neither alone tells the key, and the store keeps nothing of either.
  */
-export function keysOf(secret: string, seed: string, wanted: Registration): KeyByMode {
+function keysOf(secret: string, seed: string, wanted: Registration): KeyByMode {
   const { business_name, email, website, invite } = wanted;
   const said = sha256Hex(JSON.stringify([business_name, email, website, invite]));
   const bits = Buffer.concat([Buffer.from(secret, 'base64url'), Buffer.from(seed, 'base64url')]);

@@ -8,7 +8,7 @@ import { OperationalError } from '../../lib/errors.ts';
 import { phrase } from '../../lib/phrases.ts';
 import { hmac, isSame } from '../../lib/secrets.ts';
 
-export const FORM_TYPE = 'application/x-www-form-urlencoded';
+const FORM_TYPE = 'application/x-www-form-urlencoded';
 /** How long a form may be, where its surface does not say otherwise. */
 export const FORM_BYTES = 16 * 1024;
 

@@ -1,19 +1,19 @@
 // Forms of one browser that come eight times at once, as by a double click or a retry: each is answered, and counts once.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { createAdministrator } from '../../../src/administrators/manage.ts';
 import {
   type Account,
   type Client,
   type ConsolePage,
   codeOf,
   createAccount,
+  invite,
   MANY_SIGN_INS,
   newClient,
   signIn,
 } from '../../support/console.ts';
 import { FROM_OUR_PAGE } from '../../support/customer.ts';
-import { type Harness, OPERATOR, sharedHarness } from '../../support/harness.ts';
+import { type Harness, sharedHarness } from '../../support/harness.ts';
 import { addPasskey } from '../../support/passkey.ts';
 import { ENGINES } from '../../support/stores.ts';
 
@@ -96,12 +96,8 @@ const CASES: { what: string; make(harness: Harness): Promise<Sent> }[] = [
   {
     what: 'setting up by one link',
     async make(harness) {
-      const wanted = { email: `at-once-${harness.engine}@example.org`, name: 'N', role: 'reviewer' } as const;
-      const { link } = await harness.service.journal.commit((transaction) =>
-        createAdministrator(transaction, wanted, OPERATOR),
-      );
       const client = newClient(harness);
-      const page = await client.get(`/set-up?link=${link}`);
+      const page = await client.get((await invite(harness)).path);
       const code = codeOf(harness, { totpSecret: page.forms[0]!.values.secret! });
       return {
         client,

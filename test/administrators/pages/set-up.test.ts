@@ -1,23 +1,15 @@
 // Setting up an account by a link: once, in half an hour, with a password, a second factor that was proved, and codes to keep.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { createAdministrator } from '../../../src/administrators/manage.ts';
-import { codeOf, MANY_SIGN_INS, newClient } from '../../support/console.ts';
-import { OPERATOR, sharedHarness } from '../../support/harness.ts';
+import { codeOf, invite, MANY_SIGN_INS, newClient } from '../../support/console.ts';
+import { sharedHarness } from '../../support/harness.ts';
 
 const PASSWORD = 'four words nobody says';
-let made = 0;
 
 describe('setting up', () => {
   const harness = sharedHarness('sqlite', { configuration: MANY_SIGN_INS });
 
-  async function newLink(): Promise<{ email: string; path: string }> {
-    const email = `new-${++made}@example.org`;
-    const { link } = await harness.service.journal.commit((transaction) =>
-      createAdministrator(transaction, { email, name: 'Nina <New>', role: 'reviewer' }, OPERATOR),
-    );
-    return { email, path: `/set-up?link=${link}` };
-  }
+  const newLink = () => invite(harness, 'reviewer', 'Nina <New>');
 
   test('a link leads through password and app to ten codes and a session.', async () => {
     const { email, path } = await newLink();
@@ -26,7 +18,7 @@ describe('setting up', () => {
     assert.equal(page.h1, 'Set up your account');
     assert.match(
       page.body,
-      /Welcome, Nina <New>\. You sign in as new-\d@example\.org\. Your role: reviewer\./,
+      /Welcome, Nina <New>\. You sign in as reviewer-\d+@example\.org\. Your role: reviewer\./,
     );
     const totpSecret = page.forms[0]!.values.secret!;
     assert.ok(

@@ -2,25 +2,22 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { newSecret } from '../../../src/lib/secrets.ts';
+import { newSecret, sha256Hex } from '../../../src/lib/secrets.ts';
 import { DAY_MS, formatTimestamp, HOUR_MS } from '../../../src/lib/time.ts';
-import { type IssuedKey, issueKey, WORKING_KEYS_MAXIMUM } from '../../../src/merchants/api-keys.ts';
-import { isWholeKey, keyDigest, keyId } from '../../../src/merchants/merchant.ts';
 import { type Nodes, startNodes } from '../../campaigns/nodes.ts';
-import { awakeMs } from '../../support/awake.ts';
 import {
   type Answer,
   type Harness,
   KEY,
   LIVE_KEY,
-  OPERATOR,
   OTHER_KEY,
   type RequestOptions,
   sharedHarness,
   TEST_KEY_IN_PRODUCTION,
 } from '../../support/harness.ts';
+import { addMerchant, idOf } from '../../support/store-merchant.ts';
+import { becomes } from '../../support/waiting.ts';
 
-const idOf = (key: string) => keyId(keyDigest(key));
 /** A merchant whose keys only one test makes. */
 const CROWDED_KEY = newSecret('cfk_test_');
 const MERCHANTS = `  - id: mer_crowded
@@ -70,22 +67,15 @@ describe('API keys', () => {
     ).status;
   const everywhere = (key: string) => Promise.all(nodes.origins.map((_, node) => statusOn(node, key)));
   const all = (status: number) => nodes.origins.map(() => status);
-  /** Answers when every node refuses a key, with how long that took in milliseconds. */
-  async function refusedAfter(key: string): Promise<number> {
-    const begun = awakeMs();
-    while ((await everywhere(key)).some((status) => status !== 401)) {
-      assert.ok(awakeMs() - begun < 5000, 'a node goes on taking the key');
-      await sleep(5);
-    }
-    return awakeMs() - begun;
-  }
+  /** Answers when every node refuses a key. How soon it does is measured by the campaign `several-nodes`. */
+  const refused = (key: string) => becomes(all(401), () => everywhere(key));
 
   test('a new key is told once, works on every node at once, and is listed without its secret.', async () => {
     const answer = await post('', { name: ' Web shop ', expires_in: 3600 });
     assert.equal(answer.status, 201, answer.text);
     const { key, ...told } = answer.json.data;
     assert.deepEqual(await everywhere(key), all(200));
-    assert.ok(isWholeKey(key) && key.startsWith('cfk_test_'));
+    assert.match(key, /^cfk_test_[0-9A-Za-z]{49}$/);
     assert.equal(answer.headers.get('cache-control'), 'no-store');
     assert.equal(answer.headers.get('location'), `${service.service.baseUrl}/v1/api_keys/${told.id}`);
     assert.deepEqual(Object.keys(told), [
@@ -153,23 +143,6 @@ describe('API keys', () => {
       assert.equal((await service.request(`/v1/api_keys${query}`)).status, 422, query);
   });
 
-  test('of keys that were made in one moment each stands on one page.', async () => {
-    const wish = { merchantId: 'mer_other', mode: 'test', name: null, expires_at: null } as const;
-    const { journal } = service.service;
-    const made = await Promise.all(
-      Array.from({ length: 5 }, () => journal.commit((transaction) => issueKey(transaction, wish, OPERATOR))),
-    );
-    assert.ok(new Set(made.map(({ row }) => row.created_at)).size < 5, 'some are of one commit');
-    const ids: string[] = [];
-    let cursor: string | null = '';
-    while (cursor !== null && ids.length < 20) {
-      const page = await list(OTHER_KEY, `?limit=1${cursor && `&cursor=${cursor}`}`);
-      ids.push(...page.data.map(({ id }) => id));
-      cursor = page.next_cursor;
-    }
-    assert.deepEqual(ids.toSorted(), [...made.map(({ row }) => row.id), idOf(OTHER_KEY)].sort());
-  });
-
   test('what is wrong with a request is told all at once, and changes nothing.', async () => {
     const before = (await list(KEY, '?limit=100')).data.length;
     const faulty = await post('', { name: 'x'.repeat(81), expires_in: 59.5 });
@@ -217,7 +190,7 @@ describe('API keys', () => {
     const renamed = await post(`/${data.id}/rotate`, { overlap_seconds: 0, name: 'Till 2' });
     assert.equal(renamed.json.data.name, 'Till 2');
     assert.equal(renamed.json.replaced.status, 'expired');
-    assert.ok((await refusedAfter(data.key)) < 1000);
+    await refused(data.key);
     service.clock.advance(DAY_MS + 1000);
     assert.deepEqual(
       [await everywhere(old.key), await everywhere(renamed.json.data.key)],
@@ -232,7 +205,7 @@ describe('API keys', () => {
     const [named] = /key_[0-9a-f]{16}(?= replaces)/.exec(again.json.error.message)!;
     const fixed = await post(`/${named}/rotate`, { overlap_seconds: 0 });
     assert.equal(fixed.status, 201);
-    await refusedAfter(lost.key);
+    await refused(lost.key);
     assert.deepEqual(await everywhere(fixed.json.data.key), all(200));
   });
 
@@ -242,12 +215,11 @@ describe('API keys', () => {
     assert.equal(replaced.expires_at, old.expires_at);
   });
 
-  test('a revoked key is refused on every node within a second, and stays listed for 30 days.', async () => {
+  test('a revoked key is refused on every node, and stays listed for 30 days.', async () => {
     const { id, key } = await make();
     assert.deepEqual(await everywhere(key), all(200));
     const answer = await post(`/${id}/revoke`, 'any body', { headers: { 'content-type': 'text/x' } });
-    const tookMs = await refusedAfter(key);
-    assert.ok(tookMs < 1000, `${tookMs} ms`);
+    await refused(key);
     assert.equal(answer.status, 200, answer.text);
     assert.deepEqual([answer.json.data.status, answer.json.data.id], ['revoked', id]);
     const again = await post(`/${id}/revoke`);
@@ -356,7 +328,7 @@ describe('API keys', () => {
     const { key } = (await post(`/${old.id}/rotate`, { overlap_seconds: 3600 })).json.data;
     assert.deepEqual([await everywhere(old.key), await everywhere(key)], [all(200), all(200)]);
     assert.equal((await post(`/${old.id}/revoke`, undefined, { key })).status, 200);
-    assert.ok((await refusedAfter(old.key)) < 1000);
+    await refused(old.key);
     await service.stop();
     await service.start();
     nodes.services[0] = service.service;
@@ -394,20 +366,13 @@ describe('API keys', () => {
     );
 
   test('there is room for so many keys, and always for the rotation of one.', async () => {
-    const wish = { merchantId: 'mer_crowded', mode: 'test', name: null, expires_at: null } as const;
-    const { journal } = service.service;
-    const keys: IssuedKey[] = [];
-    try {
-      for (let i = 0; i <= WORKING_KEYS_MAXIMUM; i++)
-        keys.push(await journal.commit((transaction) => issueKey(transaction, wish, OPERATOR)));
-    } catch (error) {
-      assert.equal((error as { code: string }).code, 'conflict');
-    }
-    const { key } = keys[0]!;
-    const refused = await post('', {}, { key });
+    const ids: string[] = [];
+    for (let made = 1; made < 50; made++) ids.push((await make({}, { key: CROWDED_KEY })).id);
+    await make({}, { key: CROWDED_KEY });
+    const refused = await post('', {}, { key: CROWDED_KEY });
     assert.deepEqual([refused.status, refused.json.error.code], [409, 'conflict']);
-    assert.equal((await post(`/${keys[1]!.row.id}/rotate`, {}, { key })).status, 201);
-    assert.equal((await post('', {}, { key })).status, 409);
+    assert.equal((await post(`/${ids[0]}/rotate`, {}, { key: CROWDED_KEY })).status, 201);
+    assert.equal((await post('', {}, { key: CROWDED_KEY })).status, 409);
   });
 
   test("another merchant's keys, unknown and malformed ids answer byte-identically.", async () => {
@@ -458,9 +423,24 @@ describe('API keys', () => {
       ],
     );
     const text = JSON.stringify(entries) + service.logged.join('\n');
-    for (const secret of ['Zoë', key, replaced.key, keyDigest(key)])
+    for (const secret of ['Zoë', key, replaced.key, sha256Hex(key)])
       assert.ok(!text.includes(secret), secret);
     await service.verify();
+  });
+
+  test('of keys that were made in one moment each stands on one page.', async () => {
+    service.clock.stop(); // for good: this test is the last
+    const { key } = await addMerchant(service);
+    const made = await Promise.all(Array.from({ length: 5 }, () => make({}, { key })));
+    assert.equal(new Set(made.map(({ created_at }) => created_at)).size, 1);
+    const ids: string[] = [];
+    let cursor: string | null = '';
+    while (cursor !== null && ids.length < 20) {
+      const page = await list(key, `?limit=1${cursor && `&cursor=${cursor}`}`);
+      ids.push(...page.data.map(({ id }) => id));
+      cursor = page.next_cursor;
+    }
+    assert.deepEqual(ids.toSorted(), [...made.map(({ id }) => id), idOf(key)].sort());
   });
 });
 

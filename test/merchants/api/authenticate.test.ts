@@ -3,8 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, mock, test } from 'node:test';
 import { newSecret } from '../../../src/lib/secrets.ts';
 import { DAY_MS } from '../../../src/lib/time.ts';
-import { changeKeys, issueKey, revokeKey } from '../../../src/merchants/api-keys.ts';
-import { EXPIRED_KEY, KEY, OPERATOR, OTHER_KEY, sharedHarness } from '../../support/harness.ts';
+import { EXPIRED_KEY, KEY, OTHER_KEY, sharedHarness } from '../../support/harness.ts';
 
 const ENDING_KEY = newSecret('cfk_test_');
 const LIVE_LOOKING_KEY = newSecret('cfk_live_');
@@ -32,15 +31,10 @@ describe('authentication', () => {
   });
 
   test('whatever is wrong with a whole key, or with what is none, the answer is the same bytes.', async () => {
-    const { journal, directory } = service.service;
-    const wish = { merchantId: 'mer_other', mode: 'test', name: null, expires_at: null } as const;
-    const { key: revoked, row } = await changeKeys(service.service, 'mer_other', (transaction) =>
-      issueKey(transaction, wish, OPERATOR),
-    );
+    const own = { method: 'POST', key: OTHER_KEY, body: {} };
+    const { id, key: revoked } = (await service.request('/v1/api_keys', own)).json.data;
     assert.equal((await list(`Bearer ${revoked}`)).status, 200);
-    await changeKeys({ journal, directory }, 'mer_other', (transaction) =>
-      revokeKey(transaction, directory.key(row.digest)!, OPERATOR),
-    );
+    assert.equal((await service.request(`/v1/api_keys/${id}/revoke`, own)).status, 200);
     const wrong = [
       'Bearer',
       'Bearer ',

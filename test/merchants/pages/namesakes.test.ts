@@ -1,9 +1,9 @@
 // Merchants that are called the same, in the console's list: each says so, and with which id it may be taken for another.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { invited, register } from '../../support/applicant.ts';
 import { MANY_SIGN_INS, signIn } from '../../support/console.ts';
 import { startHarness } from '../../support/harness.ts';
-import { invited, register } from '../registration/applicant.ts';
 
 test('merchants whose names look alike are marked, others are not.', async () => {
   await using harness = await startHarness('sqlite', { configuration: MANY_SIGN_INS });

@@ -3,13 +3,13 @@ import assert from 'node:assert/strict';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
+import { Applicant, KEY_PATTERN, register, stored } from '../../support/applicant.ts';
 import { faultsEveryWay } from '../../support/axe.ts';
 import { AT_ONCE, newPage, type Stage } from '../../support/browser.ts';
 import { jump, loaded, startChromium } from '../../support/chromium.ts';
 import type { CheckoutPage } from '../../support/customer.ts';
 import type { Harness } from '../../support/harness.ts';
 import { XSS_PAYLOADS } from '../../support/xss-payloads.ts';
-import { Applicant, KEY_PATTERN, register, stored } from './applicant.ts';
 import { type Scene, scenesOf, startServices } from './scenes.ts';
 
 /** Characters of payloads in one field. */

@@ -2,14 +2,12 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { Directory } from '../../../src/merchants/directory.ts';
 import { NamesInUse } from '../../../src/merchants/names-in-use.ts';
-import { registerMerchant } from '../../../src/merchants/register.ts';
-import { otherNode } from '../../administrators/people.ts';
+import { Applicant, CORNER_SHOP, invited, register, stored } from '../../support/applicant.ts';
 import { sharedHarness, startHarness } from '../../support/harness.ts';
-import { Applicant, CORNER_SHOP, invited, register, stored } from './applicant.ts';
+import { otherNode } from '../../support/people.ts';
+import { addMerchant, unaware } from '../../support/store-merchant.ts';
 
-const ANONYMOUS = { actor: 'anonymous', request_id: null };
 const CONTACT = 'registration:\n  contact: access@pay.example\n  per_address: 10000\n  per_hour: 10000\n';
 const REFUSAL =
   'Looks like the name of another business. Choose another name, or ask access@pay.example for an invitation.';
@@ -79,15 +77,10 @@ describe('names that look like another', () => {
   });
 
   test('two nodes that have not heard of each other do not take one name.', async () => {
-    const { database, journal } = harness.service;
     const other = await otherNode(harness);
-    const nodes = [{ database, journal }, other];
-    const at = (i: number, business_name: string) =>
-      registerMerchant(
-        { ...nodes[i]!, directory: new Directory([]), mode: 'open', contact: undefined },
-        { business_name, email: 'ana@corner.example', website: null, invite: null },
-        ANONYMOUS,
-      );
+    const nodes = [{}, { database: other.database, journal: other.journal }];
+    const at = (i: number, name: string) =>
+      addMerchant(unaware({ service: { ...harness.service, ...nodes[i] } }), name);
     await at(0, 'Silent Corner');
     await assert.rejects(at(1, 'SILENT  C0RNER'), { code: 'validation_failed' });
     await at(1, 'Silent Valley');

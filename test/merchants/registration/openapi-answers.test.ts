@@ -1,10 +1,10 @@
 // The OpenAPI document is true of registration: every real answer validates against what it says of that status.
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
+import { anotherShop, CORNER_SHOP } from '../../support/applicant.ts';
 import { type RequestOptions, sharedHarness, startHarness } from '../../support/harness.ts';
 import { DocumentedService } from '../../support/openapi.ts';
 import { ENGINES } from '../../support/stores.ts';
-import { anotherShop, CORNER_SHOP } from './applicant.ts';
 
 for (const engine of ENGINES)
   describe(`registration against openapi.json on ${engine}`, () => {

@@ -1,8 +1,8 @@
 // Every page of registration, as the service answers with it: the one list that the checks of pages walk.
 import { MINUTE_MS } from '../../../src/lib/time.ts';
+import { type Applicant, anotherShop, CORNER_SHOP, invited } from '../../support/applicant.ts';
 import type { CheckoutPage } from '../../support/customer.ts';
 import { type Harness, startHarness } from '../../support/harness.ts';
-import { type Applicant, anotherShop, CORNER_SHOP, invited } from './applicant.ts';
 
 /** As long as it may be, and in words that do not end. */
 const LONG_NAME = `Donaudampfschifffahrtselektrizitäten${'hauptbetriebswerkbauunterbeamten'.repeat(2)} & Söhne GmbH`;

@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { setUpLink } from '../../../src/operate/commands/welcome.ts';
 import type { Configuration } from '../../../src/operate/config.ts';
-import { addPerson, type Person, partsOf } from '../../administrators/people.ts';
 import { operatorOf, requireRefusal, run } from '../../support/command.ts';
 import { newClient, signIn } from '../../support/console.ts';
 import { sharedHarness, startHarness } from '../../support/harness.ts';
+import { addPerson, type Person, partsOf } from '../../support/people.ts';
 import { ENGINES } from '../../support/stores.ts';
 
 const ANA = ['--email', 'Ana@Example.org', '--name', 'Ana Example', '--role', 'administrator'];

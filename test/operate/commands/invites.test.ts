@@ -1,7 +1,7 @@
 // counterfoil invites: beside a server that runs, as an operator types it and reads it.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { Applicant, CORNER_SHOP, register } from '../../merchants/registration/applicant.ts';
+import { Applicant, CORNER_SHOP, register } from '../../support/applicant.ts';
 import { operatorOf, requireRefusal, run } from '../../support/command.ts';
 import { freePorts } from '../../support/free-ports.ts';
 import { type Harness, startHarness, writeConfiguration } from '../../support/harness.ts';

@@ -1,8 +1,15 @@
 // Administrators for tests: added, set up and signed in through the functions that the console and the commands use.
 import { TOTP } from 'otpauth';
 import type { Administrator, Principal, Role } from '../../src/administrators/administrator.ts';
-import { FailureTally, type Parts, type SignInClient, STRANGER } from '../../src/administrators/failures.ts';
-import { createAdministrator } from '../../src/administrators/manage.ts';
+import {
+  FailureTally,
+  type Parts,
+  recordFailure,
+  type SignInClient,
+  STRANGER,
+  sourceOf,
+} from '../../src/administrators/failures.ts';
+import { changeRole, createAdministrator, disable, enable } from '../../src/administrators/manage.ts';
 import { newRecoveryCodes } from '../../src/administrators/recovery-codes.ts';
 import { findPrincipal, type Session } from '../../src/administrators/session.ts';
 import { completeSetUp } from '../../src/administrators/set-up.ts';
@@ -12,11 +19,12 @@ import {
   type SignInRefusal,
   signIn as signInWith,
 } from '../../src/administrators/sign-in.ts';
+import { revokeToken } from '../../src/administrators/token.ts';
 import { acceptedStep, newTotp } from '../../src/administrators/totp.ts';
-import { type Harness, OPERATOR } from '../support/harness.ts';
-import { unhurried } from '../support/journal.ts';
-import { CHEAP, PASSWORD, PASSWORD_KEPT } from '../support/password.ts';
-import { openPatiently } from '../support/stores.ts';
+import { type Harness, OPERATOR } from './harness.ts';
+import { unhurried } from './journal.ts';
+import { CHEAP, PASSWORD, PASSWORD_KEPT } from './password.ts';
+import { openPatiently } from './stores.ts';
 
 export const STEP_MS = 30_000;
 
@@ -94,6 +102,33 @@ export async function addPerson(
   );
   const principal = await findPrincipal(database, done!.secret, clock.now());
   return { ...done!, totpSecret, recoveryCodes: codes, principal: principal! };
+}
+
+export type { Parts, SignInClient };
+export { STRANGER };
+
+const ACTS = { disable, enable, revoke: revokeToken };
+type Node = Pick<Parts, 'journal'>;
+
+/** Has the operator disable or enable somebody, or revoke a token, by its id. */
+export async function change({ journal }: Node, id: string, act: keyof typeof ACTS): Promise<void> {
+  await journal.commit<unknown>((transaction) => ACTS[act](transaction, id, OPERATOR), id);
+}
+
+/** Has the operator give somebody another role. */
+export const giveRole = ({ journal }: Node, id: string, role: Role) =>
+  journal.commit((transaction) => changeRole(transaction, id, role, OPERATOR), id);
+
+/** Whose session has a secret, and may go on now. */
+export const principalOf = ({ database, clock }: Parts, secret: string, now = clock.now()) =>
+  findPrincipal(database, secret, now);
+
+/** Wrong passwords for an address, as many and from whom is said, without trying any. */
+export async function fail(parts: Parts, email: string, times: number, caller?: SignInClient): Promise<void> {
+  const source = caller && sourceOf(parts.ring, email, undefined, caller, parts.clock.now());
+  await parts.journal.commit((transaction) => {
+    for (let i = 0; i < times; i++) recordFailure(transaction, email, 'password', null, source);
+  });
 }
 
 /** Why something was refused; undefined if it was not. */

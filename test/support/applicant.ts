@@ -1,8 +1,8 @@
 // Whoever registers: with a program that sends JSON, and with a browser that keeps its cookies and sends forms.
-import { createInvite, revokeInvite } from '../../../src/merchants/invite.ts';
-import type { Mode } from '../../../src/merchants/merchant.ts';
-import { type CheckoutPage, FROM_OUR_PAGE, read } from '../../support/customer.ts';
-import { type Answer, type Harness, OPERATOR, type RequestOptions } from '../../support/harness.ts';
+import { createInvite, revokeInvite } from '../../src/merchants/invite.ts';
+import type { Mode } from '../../src/merchants/merchant.ts';
+import { type CheckoutPage, FROM_OUR_PAGE, read } from './customer.ts';
+import { type Answer, type Harness, OPERATOR, type RequestOptions } from './harness.ts';
 
 export const CORNER_SHOP = {
   business_name: 'Corner Shop',
