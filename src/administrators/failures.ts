@@ -215,7 +215,7 @@ export async function passwordRefusal(
 }
 
 /** Wrong passwords of strangers, whatever the addresses, that this node records one by one within a minute. */
-export const RECORDED_A_MINUTE = 30;
+const RECORDED_A_MINUTE = 30;
 /** Addresses whose failures are kept, those seen longest ago forgotten first; and failures of each, more than the longest wait needs. */
 const SUBJECTS_MAXIMUM = 20_000;
 const KEPT_OF_EACH = 20;

@@ -24,7 +24,7 @@ import { endAllSessions, endReplaced, startSession } from './session.ts';
 import type { SignedIn } from './sign-in.ts';
 import { sealTotpSecret } from './totp.ts';
 
-export const SET_UP_MS = 30 * MINUTE_MS;
+const SET_UP_MS = 30 * MINUTE_MS;
 
 /** Where a set-up link leads. `baseUrl` without a slash at its end. */
 export function setUpUrl(baseUrl: string, secret: string): string {

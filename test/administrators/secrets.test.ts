@@ -1,7 +1,6 @@
 // The pieces that signing in is made of: passwords, codes of an app, recovery codes, cookies, the place of passkeys.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { may } from '../../src/administrators/administrator.ts';
 import { passkeyPlace } from '../../src/administrators/passkey.ts';
 import {
   hashPassword,
@@ -195,15 +194,4 @@ test('passkeys have a place where browsers make them: an https host, or localhos
     'http://pay.example',
   ])
     assert.equal(passkeyPlace(none), undefined, none);
-});
-
-test('everybody looks, reviewers decide, administrators do everything', () => {
-  const told = (['administrator', 'reviewer', 'auditor'] as const).map((role) =>
-    (['read', 'decide', 'administer'] as const).map((permission) => may(role, permission)),
-  );
-  assert.deepEqual(told, [
-    [true, true, true],
-    [true, true, false],
-    [true, false, false],
-  ]);
 });

@@ -1,16 +1,7 @@
 // The way in while strangers must wait: password with a recovery code or passkey in one form. It helps its owner and no attacker.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { addPasskey } from '../../src/administrators/account.ts';
-import {
-  passkeyPlace,
-  registrationChallenge,
-  verifiedRegistration,
-} from '../../src/administrators/passkey.ts';
 import { inTurn } from '../../src/administrators/password.ts';
-import { findAdministrator } from '../../src/administrators/queries.ts';
-import { codesLeft } from '../../src/administrators/recovery-codes.ts';
-import { type GivenFactor, newChallenge } from '../../src/administrators/sign-in.ts';
 import { Authenticator } from '../support/authenticator.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { PASSWORD } from '../support/password.ts';
@@ -18,18 +9,22 @@ import {
   addPerson,
   change,
   codeAt,
+  type GivenFactor,
+  givePasskey,
+  newChallengeOf,
   otherNode,
   type Parts,
   type Person,
+  PLACE,
   partsOf,
   refusalOf,
+  rowOf,
   type SignInClient,
   STRANGER,
   tryPassword,
   tryToEnter,
 } from '../support/people.ts';
 
-const PLACE = passkeyPlace('https://pay.example')!;
 const WRONG = 'wrong wrong wrong wrong';
 const NEW_BROWSER: SignInClient = { ...STRANGER, network: '203.0.113.9' };
 
@@ -71,8 +66,7 @@ describe('while strangers must wait', () => {
     const done = await tryToEnter(node, administrator.email, factor, { password, caller });
     return 'refused' in done ? done.refused : done.session.factor;
   };
-  const rowOf = async ({ administrator }: Person) =>
-    (await findAdministrator(parts.database, administrator.id))!;
+  const codesLeft = async (cy: Person) => JSON.parse((await rowOf(parts, cy)).recovery_codes!).length;
   const entries = async () =>
     (await parts.database.query<{ n: number }>('select count(*) as n from audit_entries'))[0]!.n;
 
@@ -82,7 +76,7 @@ describe('while strangers must wait', () => {
     assert.equal(await enter(cy, PASSWORD, { recoveryCode: first.toUpperCase() }), 'recovery_code');
     assert.equal(await enter(cy, PASSWORD, { recoveryCode: first }, { node: other }), 'wrong');
     assert.equal(await enter(cy, PASSWORD, { recoveryCode: second }, { node: other }), 'recovery_code');
-    assert.equal(codesLeft((await rowOf(cy)).recovery_codes), 8);
+    assert.equal(await codesLeft(cy), 8);
   });
 
   test('it lets them in from the network of the attacker as well', async () => {
@@ -96,17 +90,10 @@ describe('while strangers must wait', () => {
   test('a passkey lets its owner in, once for each challenge and for five minutes', async () => {
     const cy = await attacked();
     const device = new Authenticator();
-    const made = verifiedRegistration(
-      parts.ring,
-      PLACE,
-      await rowOf(cy),
-      device.register({ ...PLACE, challenge: registrationChallenge(parts.ring, await rowOf(cy)) }),
-    );
-    const asking = { principal: cy.principal, password: PASSWORD, requestId: null };
-    await addPasskey(parts, asking, made!, 'Key');
+    await givePasskey(parts, cy, device);
     const signed = () => {
       device.counter = -1; // as many devices, it keeps no count: it says 0
-      const { challenge, expires } = newChallenge(parts.ring, parts.clock.now());
+      const { challenge, expires } = newChallengeOf(parts);
       return { response: device.sign({ ...PLACE, challenge }), expires, place: PLACE };
     };
     const [before, one] = [signed(), signed()];
@@ -118,7 +105,7 @@ describe('while strangers must wait', () => {
     harness.clock.advance(5 * 60_000);
     assert.equal(await enter(cy, PASSWORD, two), 'wrong', 'too old');
     const elsewhere = { ...PLACE, origin: 'https://evil.example' };
-    const { challenge, expires } = newChallenge(parts.ring, parts.clock.now());
+    const { challenge, expires } = newChallengeOf(parts);
     const phished = { response: device.sign({ ...elsewhere, challenge }), expires, place: PLACE };
     assert.equal(await enter(cy, PASSWORD, phished), 'wrong');
   });
@@ -152,7 +139,7 @@ describe('while strangers must wait', () => {
     const factor = { recoveryCode: cy.recoveryCodes[0]! };
     for (let i = 0; i < 5; i++) assert.equal(await enter(cy, WRONG, factor), 'wrong');
     assert.equal(await enter(cy, PASSWORD, factor), 'throttled');
-    assert.equal(codesLeft((await rowOf(cy)).recovery_codes), 10);
+    assert.equal(await codesLeft(cy), 10);
     harness.clock.advance(15 * 60_000);
     assert.equal(await enter(cy, PASSWORD, factor), 'recovery_code');
   });

@@ -1,5 +1,6 @@
 // Administrators for tests: added, set up and signed in through the functions that the console and the commands use.
 import { TOTP } from 'otpauth';
+import { addPasskey } from '../../src/administrators/account.ts';
 import type { Administrator, Principal, Role } from '../../src/administrators/administrator.ts';
 import {
   FailureTally,
@@ -9,22 +10,32 @@ import {
   STRANGER,
   sourceOf,
 } from '../../src/administrators/failures.ts';
-import { changeRole, createAdministrator, disable, enable } from '../../src/administrators/manage.ts';
+import { changeRole, createAdministrator, disable, enable, reset } from '../../src/administrators/manage.ts';
+import {
+  passkeyPlace,
+  registrationChallenge,
+  verifiedRegistration,
+} from '../../src/administrators/passkey.ts';
+import { findAdministrator } from '../../src/administrators/queries.ts';
 import { newRecoveryCodes } from '../../src/administrators/recovery-codes.ts';
 import { findPrincipal, type Session } from '../../src/administrators/session.ts';
 import { completeSetUp } from '../../src/administrators/set-up.ts';
 import {
   type GivenFactor,
+  newChallenge,
   type SignedIn,
   type SignInRefusal,
   signIn as signInWith,
 } from '../../src/administrators/sign-in.ts';
 import { revokeToken } from '../../src/administrators/token.ts';
 import { acceptedStep, newTotp } from '../../src/administrators/totp.ts';
+import { Authenticator } from './authenticator.ts';
 import { type Harness, OPERATOR } from './harness.ts';
 import { unhurried } from './journal.ts';
 import { CHEAP, PASSWORD, PASSWORD_KEPT } from './password.ts';
 import { openPatiently } from './stores.ts';
+
+type Node = Pick<Parts, 'journal'>;
 
 export const STEP_MS = 30_000;
 
@@ -76,41 +87,68 @@ interface Wanted {
   name?: string;
   role?: Role;
   password?: string;
+  /** Whose passkey is the second factor, instead of an app. */
+  device?: Authenticator;
 }
 
-export async function addPerson(
-  parts: Parts,
-  { email, name = 'Ana Example', role = 'administrator', password = PASSWORD_KEPT }: Wanted,
-): Promise<Person> {
-  const { journal, clock, database } = parts;
-  const { link } = await journal.commit((transaction) =>
-    createAdministrator(transaction, { email, name, role }, OPERATOR),
-  );
-  const { secret: totpSecret } = newTotp(email);
+/** Adds somebody who may set up their account. Returns the link as well. */
+export const addStranger = (
+  { journal }: Node,
+  { email, name = 'Ana Example', role = 'administrator' }: Wanted,
+) => journal.commit((transaction) => createAdministrator(transaction, { email, name, role }, OPERATOR));
+
+/** Sets somebody up by their link, as the form does. What is done is undefined where the link is good for nothing. */
+export async function setUp(
+  { journal, clock, ring }: Parts,
+  { administrator, link }: { administrator: Administrator; link: string },
+  { password = PASSWORD_KEPT, device }: Pick<Wanted, 'password' | 'device'> = {},
+) {
+  const { secret: totpSecret } = newTotp(administrator.email);
   // One step ago, so that the present step's code is still good.
   const before = clock.now() - STEP_MS;
   const step = acceptedStep(totpSecret, codeAt(totpSecret, before), before, null)!;
   const { codes, digests } = newRecoveryCodes();
+  const factor = device
+    ? { passkey: registered(ring, administrator, device), name: 'Key' }
+    : { totp: { secret: totpSecret, step } };
   const done = await journal.commit((transaction) =>
-    completeSetUp(
-      transaction,
-      parts.ring,
-      link,
-      { password, factor: { totp: { secret: totpSecret, step } }, recoveryDigests: digests },
-      'req_set_up',
-    ),
+    completeSetUp(transaction, ring, link, { password, factor, recoveryDigests: digests }, 'req_set_up'),
   );
-  const principal = await findPrincipal(database, done!.secret, clock.now());
-  return { ...done!, totpSecret, recoveryCodes: codes, principal: principal! };
+  return { done, totpSecret, recoveryCodes: codes };
 }
 
-export type { Parts, SignInClient };
+export async function addPerson(parts: Parts, wanted: Wanted): Promise<Person> {
+  const { done, ...kept } = await setUp(parts, await addStranger(parts, wanted), wanted);
+  const principal = await principalOf(parts, done!.secret);
+  return { ...done!, ...kept, principal: principal! };
+}
+
+/** Where the passkeys of tests are made. */
+export const PLACE = passkeyPlace('https://pay.example/api')!;
+
+function registered(ring: Parts['ring'], row: Administrator, device: Authenticator) {
+  const sent = device.register({ ...PLACE, challenge: registrationChallenge(ring, row) });
+  return verifiedRegistration(ring, PLACE, row, sent)!;
+}
+
+/** What is kept of somebody. */
+export const rowOf = async ({ database }: Pick<Parts, 'database'>, { administrator: { id } }: Person) =>
+  (await findAdministrator(database, id))!;
+
+/** Adds a passkey to somebody's account. */
+export async function givePasskey(parts: Parts, person: Person, device = new Authenticator()) {
+  const made = registered(parts.ring, await rowOf(parts, person), device);
+  return addPasskey(parts, { principal: person.principal, password: PASSWORD }, made, 'Key');
+}
+
+/** What a sign-in page asks a passkey to sign. */
+export const newChallengeOf = ({ ring, clock }: Parts) => newChallenge(ring, clock.now());
+
+export type { GivenFactor, Parts, SignInClient };
 export { STRANGER };
 
-const ACTS = { disable, enable, revoke: revokeToken };
-type Node = Pick<Parts, 'journal'>;
-
-/** Has the operator disable or enable somebody, or revoke a token, by its id. */
+const ACTS = { disable, enable, reset, revoke: revokeToken };
+/** Has the operator disable, enable or reset somebody, or revoke a token, by its id. */
 export async function change({ journal }: Node, id: string, act: keyof typeof ACTS): Promise<void> {
   await journal.commit<unknown>((transaction) => ACTS[act](transaction, id, OPERATOR), id);
 }

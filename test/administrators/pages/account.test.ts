@@ -28,11 +28,11 @@ describe('an account', () => {
     const { client: other } = await signInAs(harness, client.account);
     const page = await client.get('/account/password');
     const easy = 'passwordpassword';
-    const refused = await client.send(page, {
-      'current-password': client.account.password,
-      password: easy,
-      'password-again': easy,
-    });
+    const guessed = { password: easy, 'password-again': easy };
+    const wrong = await client.send(page, { ...guessed, 'current-password': 'not the right one' });
+    assert.match(wrong.text, /href="#current-password"/);
+    assert.doesNotMatch(wrong.text, /href="#password"/, 'nothing is told of the new one before');
+    const refused = await client.send(page, { ...guessed, 'current-password': client.account.password });
     assert.match(refused.text, /href="#password">The password must be harder to guess/);
     const device = client.cookies.get('counterfoil_device');
     const sent = {
@@ -46,6 +46,14 @@ describe('an account', () => {
     assert.equal((await client.get('/account')).h1, 'Your account');
     assert.equal((await other.get('/account')).h1, 'Sign in');
     harness.clock.advance(30_000);
+    const { email, password } = client.account;
+    const form = await newClient(harness).get('/sign-in');
+    const late = await newClient(harness).send(form, {
+      email,
+      password,
+      code: codeOf(harness, client.account),
+    });
+    assert.notEqual(late.status, 200, 'the old password is good for nothing');
     await signInAs(harness, { ...client.account, password: NEW_PASSWORD });
     await harness.verify();
   });

@@ -1,6 +1,7 @@
 // Sessions of the console: what their cookie may do, when they end, and that no secret outlives a sign-in.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { hmac, sha256 } from '../../../src/lib/secrets.ts';
 import {
   codeOf,
   createAccount,
@@ -28,6 +29,35 @@ describe('in development, over http', () => {
     }
     harness.clock.advance(16 * MINUTE_MS);
     assert.equal((await client.get('/account')).h1, 'Sign in');
+  });
+
+  test('nobody makes an old cookie young: neither what it holds nor what the store holds is enough to seal it anew.', async () => {
+    const client = await signIn(harness);
+    const value = client.cookies.get('counterfoil_session')!;
+    const [secret, seen, seal] = value.split('.') as [string, string, string];
+    const sql = 'select salt from sessions where digest = ?';
+    const [row] = await harness.service.database.query<{ salt: string }>(sql, sha256(secret));
+    const later = Number(seen) + 60;
+    const shows = async (cookie: string) => {
+      client.cookies.set('counterfoil_session', cookie);
+      return (await client.get('/account')).h1;
+    };
+    for (const forged of [
+      `${secret}.${later}.${seal}`,
+      ...[secret, sha256(secret), row!.salt].map(
+        (key) => `${secret}.${later}.${hmac(key, `seen ${secret} ${later}`)}`,
+      ),
+      `${value.startsWith('T') ? 'U' : 'T'}${value.slice(1)}`,
+      value.slice(0, -1),
+      secret,
+      '',
+      `${value}.`,
+    ])
+      assert.equal(await shows(forged), 'Sign in', forged);
+    assert.equal(await shows(value), 'Your account');
+    harness.clock.advance(-62_000);
+    assert.equal(await shows(value), 'Sign in', 'a moment that is yet to come');
+    harness.clock.advance(62_000);
   });
 
   test('a page says in how many seconds to warn of the end; asking for it is no use of the session, and staying signed in is.', async () => {
@@ -73,8 +103,11 @@ describe('in development, over http', () => {
     harness.clock.advance(20 * MINUTE_MS);
     await signInAs(harness, account, client);
     const sql = 'select id from sessions where administrator_id = ? and ended_at is null';
-    const sessions = await harness.service.database.query(sql, account.administrator.id);
-    assert.equal(sessions.length, 2, 'the one from setting up, and the last: that before it is over');
+    const open = async () => (await harness.service.database.query(sql, account.administrator.id)).length;
+    assert.equal(await open(), 2, 'the one from setting up, and the last: that before it is over');
+    harness.clock.advance(20 * MINUTE_MS);
+    await signInAs(harness, await createAccount(harness, 'reviewer'), client);
+    assert.equal(await open(), 1, 'whoever signs in with the same browser');
     harness.clock.advance(30_000);
     const { client: other } = await signInAs(harness, account);
     assert.notEqual(other.cookies.get('counterfoil_session')!.split('.')[0], first.split('.')[0]);

@@ -106,6 +106,8 @@ describe('signing in', () => {
   test('signing out ends the session in the database and empties what the browser keeps.', async () => {
     const client = await signIn(harness);
     const kept = new Map(client.cookies);
+    harness.clock.advance(30_000);
+    const { client: other } = await signInAs(harness, client.account);
     const account = await client.get('/account');
     const signOut = account.forms.find(({ button }) => button === 'Sign out')!;
     const left = await client.post(signOut.action, signOut.values, { follow: false });
@@ -114,8 +116,8 @@ describe('signing in', () => {
     assert.equal(client.cookies.has('counterfoil_session'), false);
     assert.ok(client.cookies.has('counterfoil_device'), 'the browser is still known');
     for (const [name, value] of kept) client.cookies.set(name, value);
-    const page = await client.get('/account');
-    assert.equal(page.h1, 'Sign in');
+    assert.equal((await client.get('/account')).h1, 'Sign in');
+    assert.equal((await other.get('/account')).h1, 'Your account', 'no other session');
   });
 });
 
