@@ -234,7 +234,8 @@ interface FailedSignIn {
 export class FailureTally {
   readonly #journal: Journal;
   readonly #clock: Clock;
-  readonly #kept = new LRUCache<string, FailedSignIn[]>({ max: SUBJECTS_MAXIMUM });
+  /** Made with the first, because an LRU cache allocates all its room at once. */
+  #kept: LRUCache<string, FailedSignIn[]> | undefined;
   #minute = { begun: Number.NEGATIVE_INFINITY, recorded: 0 };
   #counted = 0;
 
@@ -255,13 +256,14 @@ export class FailureTally {
   /** Counts a failure that gets no entry. `subject` is the one that its entry would have. */
   count(subject: string, failure: FailedSignIn): void {
     this.#counted++;
+    this.#kept ??= new LRUCache({ max: SUBJECTS_MAXIMUM });
     this.#kept.set(subject, [failure, ...(this.#kept.get(subject) ?? [])].slice(0, KEPT_OF_EACH));
   }
 
   /** The failures of a subject within a day that have no entry, newest first. */
   of(subject: string): FailedSignIn[] {
     const since = this.#clock.now() - DAY_MS;
-    return (this.#kept.get(subject) ?? []).filter(({ at }) => at > since);
+    return (this.#kept?.get(subject) ?? []).filter(({ at }) => at > since);
   }
 
   /** Records how many were counted since the last time, if any. Throws `unavailable`, `DatabaseError`, and then counts them next time. */

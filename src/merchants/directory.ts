@@ -264,8 +264,8 @@ class KeptKeys {
   readonly #keepsOver: boolean;
   /** By their digests. */
   readonly #keys = new Map<string, StoredKey>();
-  /** The keys that became inactive last, by their digests. */
-  readonly #inactive = new LRUCache<string, StoredKey>({ max: REMEMBERED });
+  /** The keys that became inactive last, by their digests. Made with the first, because an LRU cache allocates all its room at once. */
+  #inactive: LRUCache<string, StoredKey> | undefined;
   readonly #digests = new Map<string, Set<string>>();
 
   constructor(keepsOver: boolean) {
@@ -297,7 +297,7 @@ class KeptKeys {
 
   /** A row, or the newer one that is known. */
   newest(row: StoredKey): StoredKey {
-    const known = this.#keys.get(row.digest) ?? this.#inactive.get(row.digest);
+    const known = this.#keys.get(row.digest) ?? this.#inactive?.get(row.digest);
     return known && known.version > row.version ? known : row;
   }
 
@@ -309,7 +309,7 @@ class KeptKeys {
 
   #keep(row: StoredKey): void {
     const { digest, merchant_id } = row;
-    this.#inactive.delete(digest);
+    this.#inactive?.delete(digest);
     this.#keys.set(digest, row);
     const digests = this.#digests.get(merchant_id);
     if (digests) digests.add(digest);
@@ -322,6 +322,7 @@ class KeptKeys {
     const digests = this.#digests.get(merchant_id);
     digests?.delete(digest);
     if (digests?.size === 0) this.#digests.delete(merchant_id);
+    this.#inactive ??= new LRUCache({ max: REMEMBERED });
     this.#inactive.set(digest, row);
   }
 }

@@ -98,19 +98,21 @@ export function notFound(): OperationalError {
 
 /** Remembers every route, so that a known path with an unknown method can say which methods it has (RFC 9110, 15.5.6). */
 export function collectMethods(app: FastifyInstance): (url: string) => string | undefined {
-  const routes = new Map<string, { pattern: RegExp; methods: Set<string> }>();
-  app.addHook('onRoute', ({ url, method }) => {
-    const source = `^${url.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/:\w+/g, '[^/]+')}$`;
-    const route = routes.get(source) ?? { pattern: new RegExp(source), methods: new Set() };
-    routes.set(source, route);
-    for (const one of [method].flat()) route.methods.add(one);
-  });
+  const routes: { url: string; methods: string[] }[] = [];
+  app.addHook('onRoute', ({ url, method }) => void routes.push({ url, methods: [method].flat() }));
+  let patterns: { pattern: RegExp; methods: string[] }[] | undefined;
   return (url) => {
+    patterns ??= routes.map(({ url, methods }) => ({ pattern: patternOf(url), methods }));
     const path = url.split('?', 1)[0]!;
-    const fitting = [...routes.values()].filter(({ pattern }) => pattern.test(path));
-    const methods = fitting.flatMap(({ methods }) => [...methods]);
+    const methods = patterns.flatMap(({ pattern, methods }) => (pattern.test(path) ? methods : []));
     return methods.length === 0 ? undefined : [...new Set(methods)].sort().join(', ');
   };
+}
+
+/** The paths that a route's address stands for. */
+function patternOf(url: string): RegExp {
+  const escaped = url.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+  return new RegExp(`^${escaped.replace(/:\w+/g, '[^/]+').replace(/\\\*$/, '.*')}$`);
 }
 
 /** The answer that comes next on a socket, as Node keeps it. */

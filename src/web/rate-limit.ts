@@ -87,10 +87,8 @@ interface Limited {
  */
 export class CallerBuckets {
   readonly #limits: RateLimits;
-  readonly #buckets: Record<Policy, LRUCache<string, TokenBucket>> = {
-    read: new LRUCache({ max: REMEMBERED }),
-    write: new LRUCache({ max: REMEMBERED }),
-  };
+  /** Each is made with its first bucket, because an LRU cache allocates all its room at once. */
+  readonly #buckets: { [policy in Policy]?: LRUCache<string, TokenBucket> } = {};
 
   constructor(limits: RateLimits) {
     this.#limits = limits;
@@ -104,10 +102,12 @@ export class CallerBuckets {
     const policy = method === 'GET' || method === 'HEAD' ? 'read' : 'write';
     const name = `${key.mode} ${merchant.id}`;
     const perSecond = own[`${policy}s_per_second`] ?? this.#limits[`${policy}s_per_second`];
-    let bucket = this.#buckets[policy].get(name);
+    this.#buckets[policy] ??= new LRUCache({ max: REMEMBERED });
+    const buckets = this.#buckets[policy];
+    let bucket = buckets.get(name);
     if (!bucket || bucket.perSecond !== perSecond) {
       bucket = new TokenBucket(policy, perSecond, this.#limits.nodes, now);
-      this.#buckets[policy].set(name, bucket);
+      buckets.set(name, bucket);
     }
     return bucket;
   }

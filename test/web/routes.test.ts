@@ -10,6 +10,7 @@ describe('routes', () => {
     for (const [path, allow] of [
       ['/health', 'GET, HEAD'],
       ['/openapi.json', 'GET, HEAD'],
+      ['/assets/style.css', 'GET, HEAD'],
       ['/v1/payments', 'GET, HEAD, POST'],
       ['/v1/payments?limit=1', 'GET, HEAD, POST'],
       ['/v1/payments/pay_x', 'GET, HEAD'],
@@ -33,6 +34,7 @@ describe('routes', () => {
       '/v1/payments',
       `/v1/payments/${id}`,
       '/openapi.json',
+      '/assets/colours-2a47b0.css',
       `/payment.php?payment_id=${id}`,
       '/nothing',
       '/v1/payments?limit=0',

@@ -14,19 +14,17 @@ export function serveAssets(
   { log, clock }: { log: Logger; clock: Clock },
   assets: readonly Asset[],
 ): void {
-  for (const { name, type, content, packed } of assets) {
-    app.get(`/${name}`, (request, reply) => {
-      reply.headers({ ...ASSET_HEADERS, 'content-type': type });
-      if (!packed) return reply.send(content);
-      reply.header('vary', 'accept-encoding');
-      const isPacked = /\bgzip\b/.test(String(request.headers['accept-encoding']));
-      return isPacked ? reply.header('content-encoding', 'gzip').send(packed) : reply.send(content);
-    });
-  }
+  const byName = new Map(assets.map((one) => [one.name, one]));
   app.get<{ Params: { '*': string } }>('/assets/*', (request, reply) => {
-    const found = coloursNamed(`assets/${request.params['*']}`);
+    const name = `assets/${request.params['*']}`;
+    const found = byName.get(name) ?? coloursNamed(name);
     if (!found) return reply.callNotFound();
-    return reply.headers({ ...ASSET_HEADERS, 'content-type': found.type }).send(found.content);
+    const { type, content, packed } = found;
+    reply.headers({ ...ASSET_HEADERS, 'content-type': type });
+    if (!packed) return reply.send(content);
+    reply.header('vary', 'accept-encoding');
+    const isPacked = /\bgzip\b/.test(String(request.headers['accept-encoding']));
+    return isPacked ? reply.header('content-encoding', 'gzip').send(packed) : reply.send(content);
   });
   app.register(policyReports, { prefix: `/${POLICY_REPORTS}`, log, clock });
 }

@@ -91,7 +91,7 @@ function addRoute<V extends AnyVisit, S extends Framed>(
     return send(surface, route, visit, reply, await answerOf(surface, route, visit));
   };
   const add = (scope: FastifyInstance, handler: Handler) =>
-    void scope.route({ method, url: urlOf(app, path), exposeHeadRoute: !isTold, handler });
+    void scope.route({ method, url: urlOf(app, path), ...(isTold && { exposeHeadRoute: false }), handler });
   if (!takesFiles && !route.beside) add(app, answer);
   else
     app.register(async (scope) => {
