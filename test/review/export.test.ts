@@ -3,17 +3,15 @@ import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Payment } from '../../src/payments/payment.ts';
-import { addNote } from '../../src/review/act.ts';
-import { approve } from '../../src/review/decide.ts';
 import { EXPORT_COLUMNS, exportPayments, exportStream } from '../../src/review/export.ts';
-import { recordMoney } from '../../src/review/record-money.ts';
 import type { SearchFilter } from '../../src/review/search-queries.ts';
 import type { Database } from '../../src/store/database.ts';
+import { addPerson, type Person, post } from '../support/admin.ts';
 import { readCsv, readCsvRows } from '../support/csv.ts';
 import { open, send, TYPED } from '../support/customer.ts';
 import { createIn, KEY, sharedHarness } from '../support/harness.ts';
-import { decide, erase, submit } from '../support/payments.ts';
-import { ANA, addReviewers, BEN } from '../support/reviewers.ts';
+import { decide, erase, note, record, submit } from '../support/payments.ts';
+import { addReviewers, BEN } from '../support/reviewers.ts';
 import { createAt, SHOP } from '../support/shop.ts';
 
 /** What spreadsheets take for the beginning of a formula. */
@@ -23,8 +21,10 @@ const UNSEEN = [' ', '  ', '\u00a0', '\u200b', '\ufeff', '\u2060', '\u3000', ' \
 
 describe('exports of payments', () => {
   const harness = sharedHarness('sqlite', { configuration: SHOP });
+  let ana: Person;
   before(async () => {
     await addReviewers(harness.service.journal);
+    ana = await addPerson(harness, 'administrator', 'Ana');
   });
 
   async function exported(
@@ -145,30 +145,25 @@ describe('exports of payments', () => {
 
   test('Who decided, the bank reference and the notes stand in it, until the payment is erased.', async () => {
     const rowOf = async (id: string) => readCsvRows(await exported('csv', { ids: [id] }))[0]!;
-    const { journal } = harness.service;
     const { id } = await harness.create();
     await submit(harness, id);
-    await journal.commit((transaction) => addNote(transaction, BEN, id, 'Seen'), id);
+    await note(harness, id, 'Seen', BEN);
     assert.equal((await rowOf(id)).decided_by, '');
-    const approval = { note: '+ok', bank_reference: 'B-7', version: null };
-    await journal.commit((transaction) => approve(transaction, ANA, id, approval, {}), id);
+    await post(harness, ana, `/admin/payments/${id}/approve`, { note: '+ok', bank_reference: 'B-7' });
     const row = await rowOf(id);
     assert.equal(row.decided_by, 'Ana');
     assert.equal(row.bank_reference, 'B-7');
     assert.equal(row.note, 'Seen\n+ok');
     await erase(harness, id);
-    const { decided_by, bank_reference, note } = await rowOf(id);
-    assert.deepEqual([decided_by, bank_reference, note], ['', '', '']);
+    const erased = await rowOf(id);
+    assert.deepEqual([erased.decided_by, erased.bank_reference, erased.note], ['', '', '']);
   });
 
   test('Money that was recorded stands in it with its day, as a number to spreadsheets, until the payment is erased.', async () => {
-    const { journal } = harness.service;
     const { id } = await harness.create({ amount: 50 });
     const bare = await harness.create();
     const csv = (separator?: 'semicolon') => exported('csv', { ids: [id] }, separator);
-    const received = { amount_minor: 123450, received_on: '2026-11-20', bank_reference: null };
-    const money = { ...received, note: null, version: null };
-    await journal.commit((transaction) => recordMoney(transaction, ANA, id, money), id);
+    await record(harness, id, 1234_50, null);
     const [row] = readCsvRows(await csv());
     assert.deepEqual([row!.received_amount, row!.received_on], ['1234.50', '2026-11-20']);
     assert.match(await csv('semicolon'), /;1234,50;2026-11-20;/);

@@ -1,217 +1,113 @@
-// Finding payments to review and everything else: the queue, the search over all payments, the figures, and the facts beside a payment.
+// Finding payments to review and everything else: the queue, the figures, the facts beside a payment, and the search over all payments.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { timeOrderedId } from '../../src/lib/ids.ts';
-import { DAY_MS, HOUR_MS, lastDays } from '../../src/lib/time.ts';
-import {
-  creditorReference,
-  grouped,
-  qrReference,
-  shortReference,
-} from '../../src/payments/methods/transfer/creditor-reference.ts';
-import { asOf, CLAIM_MS, type Payment, STATUSES, PAYMENTS as TABLE } from '../../src/payments/payment.ts';
-import { findPayment } from '../../src/payments/queries.ts';
-import { claim } from '../../src/review/act.ts';
-import { factsOf } from '../../src/review/facts.ts';
+import { DAY_MS, HOUR_MS, lastDays, MINUTE_MS } from '../../src/lib/time.ts';
+import { asOf, type Payment, STATUSES, PAYMENTS as TABLE } from '../../src/payments/payment.ts';
 import { ReviewFigures } from '../../src/review/figures.ts';
-import { findByTransferReference } from '../../src/review/meaning.ts';
-import { countQueue, listQueue, nextInQueue, queuePlace } from '../../src/review/queue-queries.ts';
 import { type SearchFilter, searchPayments } from '../../src/review/search-queries.ts';
 import type { Database } from '../../src/store/database.ts';
 import { migrate } from '../../src/store/migrate.ts';
-import { OTHER_KEY, sharedHarness } from '../support/harness.ts';
+import type { Client } from '../support/console.ts';
 import { decide, submit } from '../support/payments.ts';
-import { ANA, addReviewers, BEN } from '../support/reviewers.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
 import { ENGINES, openPatiently, type Store, temporaryStore } from '../support/stores.ts';
+import { approveAs, listed, people, rejectAs, sharedReview, waiting } from './pages/review-stage.ts';
 
 for (const engine of ENGINES) {
-  describe(`what is found for review on ${engine}`, () => {
-    const service = sharedHarness(engine);
-    /** Oldest first: all wait, the third is another merchant's and in euros. */
-    const waiting: string[] = [];
-    let pending: string;
-    let due: string;
-    let cancelled: string;
+  describe(`what waits for review on ${engine}`, () => {
+    const harness = sharedReview('', false, engine);
+    let who: Awaited<ReturnType<typeof people>>;
+    const signedIn = async () => {
+      who = await people(harness);
+    };
     before(async () => {
-      await addReviewers(service.service.journal);
-      for (const [amount, options] of [
-        [10, {}],
-        [30, {}],
-        [20, { key: OTHER_KEY }],
-        [30, {}],
-      ] as const) {
-        const euros = 'key' in options ? { currency: 'EUR' } : {};
-        const { id } = await service.create({ amount, merchant_reference: `R-${amount}`, ...euros }, options);
-        await submit(service, id, { payer_name: 'Zoë' });
-        waiting.push(id);
-        service.clock.advance(1000);
+      const { clock } = harness;
+      clock.advance(DAY_MS - (clock.now() % DAY_MS)); // so that what is decided "today" is so some minutes later too
+      await signedIn();
+    });
+    const ids = async (client: Client, query = '') => listed((await client.get(`/queue${query}`)).text);
+
+    test('the oldest stand first, filters narrow them, and a decision leads to the next that nobody else has.', async () => {
+      const first = await waiting(harness, 'transfer', { amount: 10, merchant_reference: 'FIRST' });
+      harness.clock.advance(2 * HOUR_MS);
+      await signedIn(); // sessions end by themselves
+      const second = await waiting(harness, 'cash', { amount: 20, currency: 'USD' });
+      const third = await waiting(harness, 'transfer', { amount: 300 });
+      const page = await who.ana.get('/queue');
+      assert.deepEqual(listed(page.text), [first, second, third]);
+      assert.match(page.title, /^To review \(3\) –/);
+      assert.match(page.body, /Ada Lovelace[^€]*Test ?€10\.00 ?Corner Shop · FIRST ?2 h/);
+      const home = await who.ana.get('/');
+      assert.match(home.body, /To review 3 €310\.00 in 2 test payments ?\$20\.00 USD in 1 test payment/);
+      for (const typed of ['20,00', '２０．００', '٢٠٫٠٠', '২০'])
+        assert.deepEqual(await ids(who.ana, `?minimum=${encodeURIComponent(typed)}`), [second, third], typed);
+      for (const nothing of ['0', '٠']) {
+        const { title } = await who.ana.get(`/queue?minimum=${encodeURIComponent(nothing)}`);
+        assert.doesNotMatch(title, /^Error/);
       }
-      due = (await service.create({ expires_in: 300 })).id;
-      service.clock.advance(301_000);
-      pending = (await service.create()).id;
-      service.clock.advance(1); // of two of one millisecond none is the newest
-      cancelled = (await service.create()).id;
-      await service.request(`/v1/payments/${cancelled}/cancel`, { method: 'POST' });
-    });
-
-    const now = () => service.clock.now();
-    const queue = async (filter = {}, place?: { since: number; id: string }, limit = 10) =>
-      (await listQueue(service.service.database, filter, place, limit)).map(({ id }) => waiting.indexOf(id));
-    const search = async (filter: object, before?: string, limit = 10) =>
-      (await searchPayments(service.service.database, filter, before, limit, now())).map(({ id }) => id);
-    const row = async (id: string) => (await findPayment(service.service.database, id))!;
-
-    test('the queue is those that wait longest first, a page at a time', async () => {
-      assert.deepEqual(await queue(), [0, 1, 2, 3]);
-      assert.deepEqual(await queue({}, undefined, 2), [0, 1]);
-      assert.deepEqual(await queue({}, queuePlace(await row(waiting[1]!)), 2), [2, 3]);
-    });
-
-    test('the queue narrows by merchant, mode, method, currency, amount and age', async () => {
-      assert.deepEqual(await queue({ merchant_id: 'mer_other' }), [2]);
-      assert.deepEqual(await queue({ mode: 'live' }), []);
-      assert.deepEqual(await queue({ currency: 'USD', minimum_minor: 3000 }), [1, 3]);
-      const { submitted_at } = await row(waiting[1]!);
-      assert.deepEqual(await queue({ waiting_since: submitted_at }), [0, 1]);
-      assert.deepEqual(await queue({ method: 'details' }), [0, 1, 2, 3]);
-      assert.deepEqual(await queue({ method: 'bank_transfer' }), []);
-      const counted = await countQueue(service.service.database, {});
-      assert.equal(counted.count, 4);
-      assert.deepEqual(counted.methods, ['details']);
-      assert.equal(counted.oldest, (await row(waiting[0]!)).submitted_at);
-      assert.deepEqual(
-        counted.sums.map((sum) => ({ ...sum })),
-        [
-          { currency: 'EUR', mode: 'test', count: 1, amount_minor: 2000 },
-          { currency: 'USD', mode: 'test', count: 3, amount_minor: 7000 },
-        ],
+      await who.bob.send(await who.bob.get(`/payments/${second}`), {}, 'Claim');
+      for (const [client, query, found] of [
+        [who.ana, 'merchant=mer_cash', [second]],
+        [who.ana, 'method=bank_transfer', [first, third]],
+        [who.ana, 'currency=USD', [second]],
+        [who.ana, 'age=1h', [first]],
+        [who.ana, 'mode=live', []],
+        [who.ana, 'claimed=others', [second]],
+        [who.bob, 'claimed=mine', [second]],
+        [who.ana, 'claimed=available', [first, third]],
+      ] as const)
+        assert.deepEqual(await ids(client, `?${query}`), found, query);
+      assert.match(
+        (await who.ana.get('/queue')).body,
+        /All 3 ?Money seen 0 ?Mine 0 ?Not claimed 2.*Bob has it/s,
       );
-      assert.deepEqual(await countQueue(service.service.database, { currency: 'JPY' }), {
-        count: 0,
-        oldest: null,
-        newest: null,
-        sums: [],
-        methods: [],
-      });
+      assert.match(
+        (await who.bob.get('/queue?claimed=mine')).body,
+        /All 3 ?Money seen 0 ?Mine 1 ?Not claimed 3/,
+      );
+      const none = await who.ana.get('/queue?mode=live');
+      assert.match(none.body, /No payment in the queue matches these filters\./);
+      const wrong = await who.ana.get('/queue?minimum=abc');
+      assert.match(wrong.title, /^Error: /);
+      assert.match(wrong.text, /aria-describedby="filter-minimum-error"/);
+      for (const strange of ['?age=constructor', '?claimed=constructor', '?after=x', '?open=pay_x'])
+        assert.equal((await who.ana.get(`/queue${strange}`)).status, 200, strange);
+      const next = (await approveAs(who.ana, first)).url.searchParams;
+      assert.equal(next.get('open'), third, 'what Bob has is passed over');
+      harness.clock.advance(10 * MINUTE_MS);
+      assert.deepEqual(await ids(who.ana, '?claimed=available'), [second, third], 'a claim ends');
+      assert.equal(
+        (await rejectAs(who.ana, third)).url.searchParams.get('open'),
+        second,
+        'round to the first',
+      );
     });
 
-    test('the queue knows whose is whose, and the next passes over what others have', async () => {
-      const id = waiting[1]!;
-      await service.service.journal.commit((transaction) => claim(transaction, ANA, id, {}), id);
-      const of = (is: 'available' | 'mine' | 'others', by = BEN) => ({
-        claim: { is, by: by.id, now: now() },
-      });
-      assert.deepEqual(await queue(of('available')), [0, 2, 3]);
-      assert.deepEqual(await queue(of('available', ANA)), [0, 1, 2, 3]);
-      assert.deepEqual(await queue(of('mine', ANA)), [1]);
-      assert.deepEqual(await queue(of('others')), [1]);
-      const next = async (index: number) => {
-        const place = queuePlace(await row(waiting[index]!));
-        const found = await nextInQueue(service.service.database, place, of('available'));
-        return found && waiting.indexOf(found.id);
+    test('decisions are counted by day, and a day that is over is remembered.', async () => {
+      const days = async () => {
+        const { text } = await who.ana.get('/');
+        const row = /<tr><th scope="row">.*?<td class="number">(\d+)<\/td><td class="number">(\d+)<\/td>/gs;
+        return [...text.matchAll(row)].map(([, approved, rejected]) => `${approved} ${rejected}`);
       };
-      assert.equal(await next(0), 2);
-      assert.equal(await next(3), 0, 'round to the first');
-      const only = { merchant_id: 'mer_other' };
-      const place = queuePlace(await row(waiting[2]!));
-      assert.equal(await nextInQueue(service.service.database, place, only), undefined);
-      service.clock.advance(CLAIM_MS);
-      assert.deepEqual(await queue(of('available')), [0, 1, 2, 3]);
-    });
-
-    test('all payments are found newest first by everything one may know of them', async () => {
-      const [a, b, c, d] = waiting as [string, string, string, string];
-      assert.deepEqual(await search({}, undefined, 3), [cancelled, pending, due]);
-      assert.deepEqual(await search({}, due), [d, c, b, a]);
-      assert.deepEqual(await search({ ids: [b] }), [b]);
-      assert.deepEqual(await search({ reference: 'R-30' }), [d, b]);
-      assert.deepEqual(await search({ reference: 'R-30', merchant_id: 'mer_other' }), []);
-      assert.deepEqual(await search({ email: 'ZOE@example.org' }), [d, c, b, a]);
-      assert.deepEqual(await search({ amount_minor: 3000 }), [d, b]);
-      assert.deepEqual(await search({ amount_minor: 3000, currency: 'EUR' }), []);
-      assert.deepEqual(await search({ merchant_id: 'mer_other' }), [c]);
-      assert.deepEqual(await search({ merchant_id: 'mer_other', status: 'approved' }), []);
-      assert.deepEqual(await search({ status: 'requires_review', mode: 'test' }), [d, c, b, a]);
-      assert.deepEqual(await search({ mode: 'test' }, undefined, 2), [cancelled, pending]);
-      assert.deepEqual(await search({ mode: 'live' }), []);
-      const { created_at } = await row(c);
-      assert.deepEqual(await search({ from: created_at, to: (await row(d)).created_at }), [c]);
-    });
-
-    test('a transfer on a bank statement leads to its payment, whichever form its reference has', async () => {
-      const { database } = service.service;
-      const all = await Promise.all([...waiting, pending, cancelled, due].map(row));
-      const begins = new Set(all.map((one) => creditorReference(one).slice(0, 4)));
-      for (const id of [waiting[1]!, pending]) {
-        const payment = await row(id);
-        for (const text of [
-          creditorReference(payment),
-          shortReference(payment),
-          grouped(creditorReference(payment)).toLowerCase(),
-          `EREF+${creditorReference(payment)}`,
-          `SVWZ+Invoice 7, ${grouped(creditorReference(payment)).toLowerCase()} thank you`,
-          qrReference(payment),
-          grouped(qrReference(payment)),
-          `Gutschrift QRR ${grouped(qrReference(payment))} Erika Muster`,
-          `FPI CARTER J ${shortReference(payment)} 20NOV`,
-          `SVWZ+Rechnung 7 ${creditorReference(payment).slice(0, 14).toLowerCase()} ABWA+Cafe`,
-          grouped(creditorReference(payment).slice(0, 15)),
-          `QRR ${grouped(qrReference(payment)).slice(0, 25)}`,
-          qrReference(payment).slice(0, 26),
-        ])
-          assert.deepEqual(await findByTransferReference(database, text), [id], text);
-        // Cut so short, it may be that of others of nearly the same moment too.
-        const cut = qrReference(payment).slice(0, 16);
-        for (const text of [cut, `EREF+${creditorReference(payment).slice(0, 12)}`])
-          assert.ok((await findByTransferReference(database, text)).includes(id), text);
-        assert.deepEqual(await findByTransferReference(database, cut.slice(0, 15)), []);
-        // Another payment of the same moment has another reference. One in 97 has the check digits of one here, and so begins as that one cut.
-        const others = Array.from({ length: 20 }, (_, i) => creditorReference({ id, salt: `s${i}` }));
-        const other = others.find((one) => !begins.has(one.slice(0, 4)))!;
-        assert.deepEqual(await findByTransferReference(database, other), []);
-      }
-      for (const text of ['RF18539007547034', 'ORDER-1', '', '12 '.repeat(160)])
-        assert.deepEqual(await findByTransferReference(database, text), []);
-    });
-
-    test('what is pending past its time is found as cancelled, swept or not', async () => {
-      assert.deepEqual(await search({ status: 'pending' }), [pending]);
-      assert.deepEqual(await search({ status: 'cancelled' }), [cancelled, due]);
-      assert.deepEqual(await search({ status: 'cancelled', merchant_id: 'mer_development' }), [
-        cancelled,
-        due,
-      ]);
-      assert.deepEqual(await search({ status: 'cancelled', merchant_id: 'mer_other' }), []);
-    });
-
-    test('figures count what was decided by day, and a day that is over is remembered', async () => {
-      const { database, journal } = service.service;
-      const figures = new ReviewFigures({
-        database,
-        journal,
-        clock: service.clock,
-        timeZone: 'Asia/Kolkata',
-      });
-      assert.equal((await figures.days()).length, 30);
-      assert.equal((await figures.waiting()).count, 4);
-      assert.equal(await figures.lastDecision(), null);
-      await decide(service, waiting[0]!, 'approve');
-      await decide(service, waiting[3]!, 'reject');
-      const today = (await figures.days()).at(-1)!;
-      assert.deepEqual({ ...today, date: '' }, { date: '', approved: 1, rejected: 1 });
-      assert.equal((await figures.waiting()).count, 2, 'what was committed here is counted at once');
-      assert.equal((await figures.lastDecision())!.by, ANA.id);
-      service.clock.advance(2 * DAY_MS);
+      const before = await days();
+      assert.equal(before.length, 30);
+      const at = before.indexOf('1 1');
+      assert.deepEqual(
+        before.filter((day) => day !== '0 0'),
+        ['1 1'],
+      );
+      harness.clock.advance(2 * DAY_MS);
+      await signedIn();
       for (let look = 0; look < 2; look++) {
-        const later = await figures.days();
-        assert.deepEqual(later.at(-3), today);
-        assert.deepEqual([later.at(-1)!.approved, later.at(-1)!.rejected], [0, 0]);
+        const later = await days();
+        assert.equal(Math.abs(later.indexOf('1 1') - at), 2);
+        assert.equal(later.filter((day) => day !== '0 0').length, 1);
       }
     });
 
     test('the queue is counted once for all who ask at once, and again when another node may have changed it', async () => {
-      const { database, journal } = service.service;
+      const { database, journal } = harness.service;
       let asked = 0;
       const counting = Object.assign(Object.create(database), {
         query: (sql: string, ...values: never[]) => {
@@ -219,50 +115,37 @@ for (const engine of ENGINES) {
           return database.query(sql, ...values);
         },
       });
-      const figures = new ReviewFigures({
-        database: counting,
-        journal,
-        clock: service.clock,
-        timeZone: 'UTC',
-      });
+      const parts = { database: counting, journal, clock: harness.clock, timeZone: 'UTC' };
+      const figures = new ReviewFigures(parts);
       await Promise.all([figures.waiting(), figures.waiting(), figures.waiting()]);
       assert.equal(asked, 1);
-      service.clock.advance(2000);
+      harness.clock.advance(2000);
       await figures.waiting();
       assert.equal(asked, 2);
     });
 
     test('facts say what they rest on', async () => {
       const shop = { merchant_reference: 'TWICE', customer: { name: 'Ada King', email: 'ada@example.org' } };
-      const others: string[] = [];
+      let usual = '';
       for (let i = 0; i < 5; i++) {
-        const { id } = await service.create({ amount: 10 + i, ...shop });
-        await submit(service, id, { payer_name: 'King  ada' });
-        await decide(service, id, i === 0 ? 'reject' : 'approve');
-        others.unshift(id);
+        usual = (await harness.create({ amount: 10 + i, ...shop })).id;
+        await submit(harness, usual, { payer_name: 'King  ada' });
+        await decide(harness, usual, i === 0 ? 'reject' : 'approve');
       }
-      const { id } = await service.create({ amount: 120, ...shop });
-      await submit(service, id, { payer_name: 'Eve' });
-      const facts = await factsOf(service.service.database, await row(id), { now: now(), timeZone: 'UTC' });
-      const told = Object.fromEntries(facts.map(({ kind, tone, text }) => [kind, `${tone}: ${text}`]));
-      assert.equal(told.test_mode, 'notice: This is a test payment: no money moves.');
-      assert.match(told.payer_name!, /^notice: .*“Eve”, order “Ada King”\.$/);
-      assert.match(told.amount!, /^notice: 10 times what .* usually asks\.$/);
-      assert.match(
-        told.same_reference!,
-        /^notice: 5 other payments use this order number.*, 4 of them neither/,
-      );
-      assert.match(
-        told.same_email!,
-        /^notice: \d+ other payments use this email address, \d+ from the last 24 hours/,
-      );
-      assert.deepEqual(facts.find(({ kind }) => kind === 'same_reference')!.payments, others);
-      for (const { basis } of facts) assert.match(basis, /^[A-Z].*\.$/);
-      const before = await factsOf(service.service.database, await row(others[0]!), {
-        now: now(),
-        timeZone: 'UTC',
-      });
-      assert.equal(before.find(({ kind }) => kind === 'payer_name')!.tone, 'plain');
+      const { id } = await harness.create({ amount: 120, ...shop });
+      await submit(harness, id, { payer_name: 'Eve' });
+      const { body, text } = await who.ana.get(`/payments/${id}`);
+      for (const fact of [
+        /Look: The names differ: customer “Eve”, order “Ada King”\./,
+        /Look: 10 times what .* usually asks\./,
+        /Look: 5 other payments use this order number[^.]*, 4 of them neither/,
+        /Look: \d+ other payments use this email address, \d+ from the last 24 hours/,
+      ])
+        assert.match(body, fact);
+      const facts = [...text.matchAll(/<li class="(?:worth|plain)">.*?<\/li>/gs)];
+      assert.ok(facts.length >= 4);
+      for (const [fact] of facts) assert.match(fact, /<p class="hint">[A-Z][^<]*\.<\/p>/);
+      assert.doesNotMatch((await who.ana.get(`/payments/${usual}`)).body, /The names differ/);
     });
   });
 }

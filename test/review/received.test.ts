@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { dueMinor, receivedMinor } from '../../src/payments/payment.ts';
-import { addNote, withAct } from '../../src/review/act.ts';
+import { withAct } from '../../src/review/act.ts';
 import { receivedSoFar } from '../../src/review/review.ts';
 import { addPerson, type Person, post, sentForReview } from '../support/admin.ts';
 import { open } from '../support/customer.ts';
 import { sharedHarness } from '../support/harness.ts';
-import { erase } from '../support/payments.ts';
+import { erase, note } from '../support/payments.ts';
 import { ANA, addReviewers } from '../support/reviewers.ts';
 
 const service = sharedHarness('sqlite', { configuration: '\ntime_zone: Europe/Berlin\n' });
@@ -114,16 +114,15 @@ test('money by hand is added to what is known, with an event for each; an equal 
 test('what no act tells stays what it was: money of the test mode, and of a payment that was erased', async () => {
   const tried = (await service.create({ amount: 49.9, currency: 'EUR' })).id;
   await service.request(`/v1/test/payments/${tried}/record`, { method: 'POST', body: { amount: 20 } });
-  const { journal } = service.service;
-  await addReviewers(journal);
-  await journal.commit((one) => addNote(one, ANA, tried, 'Called.'), tried);
+  await addReviewers(service.service.journal);
+  await note(service, tried, 'Called.');
   assert.deepEqual(sums(await paymentOf(tried)), ['20.00', '29.90']);
   assert.deepEqual(sums(await act(tried, 'approve')), ['20.00', '0.00']);
   const { id } = await service.create({ amount: 49.9, currency: 'EUR' });
   await act(id, 'record', { amount: 20, received_on: '2026-11-20' });
   await act(id, 'approve');
   await erase(service, id);
-  await journal.commit((one) => addNote(one, ANA, id, 'Erased on demand.'), id);
+  await note(service, id, 'Erased on demand.');
   assert.deepEqual(sums(await paymentOf(id)), ['20.00', '0.00']);
   assert.match((await open(service, id)).body, /€20\.00 of €49\.90/);
 });

@@ -1,20 +1,14 @@
 // Recording money that arrived for a payment which is pending, expired or cancelled: from where, once, and what the history says of it.
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import type { Principal } from '../../src/administrators/administrator.ts';
 import { entriesOf } from '../../src/journal/queries.ts';
-import { findPayment } from '../../src/payments/queries.ts';
-import { cancelByCustomer, requestLink, submitPayment } from '../../src/payments/submit.ts';
-import { transition } from '../../src/payments/transition.ts';
 import { approve, reject } from '../../src/review/decide.ts';
-import { linksAskedFor } from '../../src/review/queries.ts';
-import { listQueue } from '../../src/review/queue-queries.ts';
 import { recordMoney } from '../../src/review/record-money.ts';
-import { arrivalsOf } from '../../src/review/review.ts';
-import { timelineOf } from '../../src/review/timeline.ts';
+import { addPerson, type Person, paymentAs } from '../support/admin.ts';
+import { signIn } from '../support/console.ts';
 import { type Harness, sharedHarness } from '../support/harness.ts';
 import { editOutside } from '../support/outside.ts';
-import { erase, submit } from '../support/payments.ts';
+import { askForLink, cancelAsCustomer, erase, submit } from '../support/payments.ts';
 import { ANA, addReviewers, BEN } from '../support/reviewers.ts';
 import { ENGINES } from '../support/stores.ts';
 
@@ -31,16 +25,17 @@ const APPROVAL = { note: null, bank_reference: null, version: null };
 for (const engine of ENGINES) {
   describe(`recording money on ${engine}`, () => {
     const service = sharedHarness(engine);
+    let auditor: Person;
     before(async () => {
       await addReviewers(service.service.journal);
+      auditor = await addPerson(service, 'auditor');
     });
 
     const commit: Harness['service']['journal']['commit'] = (work, id) =>
       service.service.journal.commit(work, id);
-    const record = (id: string, more: object = {}, by: Principal = ANA) =>
+    const record = (id: string, more: object = {}, by = ANA) =>
       commit((transaction) => recordMoney(transaction, by, id, { ...MONEY, ...more }), id);
-    const cancel = (id: string) => commit((transaction) => cancelByCustomer(transaction, id, 'req_c'), id);
-    const rowOf = async (id: string) => (await findPayment(service.service.database, id))!;
+    const seen = (id: string) => paymentAs(service, auditor, id);
     const apiOf = async (id: string) => (await service.request(`/v1/payments/${id}`)).json.data;
     const entries = async (id: string) =>
       (await entriesOf(service.service.database, id)).map(({ actor, action, facts }) => {
@@ -54,22 +49,21 @@ for (const engine of ENGINES) {
       assert.equal(recorded.status, 'requires_review');
       assert.equal(recorded.status_reason, null);
       assert.equal(recorded.submitted_at, recorded.updated_at);
-      assert.deepEqual(
-        arrivalsOf(recorded).filter(({ act }) => act === 'record'),
-        [
-          {
-            act: 'record',
-            by: ANA.id,
-            at: recorded.updated_at,
-            entry_version: 2,
-            amount_minor: 40_00,
-            currency: 'USD',
-            received_on: '2026-11-20',
-            bank_reference: 'B-7',
-            note: 'Ten are missing.',
-          },
-        ],
-      );
+      const { review, updated_at, timeline } = await seen(id);
+      const [{ by, at, ...act }] = review;
+      assert.deepEqual([review.length, by.id, at], [1, ANA.id, updated_at]);
+      assert.deepEqual(act, {
+        act: 'record',
+        entry_version: 2,
+        amount: '40.00',
+        currency: 'USD',
+        received_on: '2026-11-20',
+        bank_reference: 'B-7',
+        note: 'Ten are missing.',
+        line: null,
+        reason: null,
+        message: null,
+      });
       assert.deepEqual((await entries(id)).at(-1), {
         actor: ANA.actor,
         action: 'payment.requires_review',
@@ -80,14 +74,7 @@ for (const engine of ENGINES) {
         received_on: '2026-11-20',
         arrived_minor: 40_00,
       });
-      const story = await timelineOf(
-        service.service.database,
-        recorded,
-        { covering: async () => undefined },
-        'UTC',
-      );
-      assert.equal(story.at(-1)!.sentence, 'Ana recorded that USD 40.00 arrived on 20 Nov 2026.');
-      assert.deepEqual([story.at(-1)!.note, story.at(-1)!.bank_reference], ['Ten are missing.', 'B-7']);
+      assert.equal(timeline.at(-1).sentence, 'Ana recorded that USD 40.00 arrived on 20 Nov 2026.');
     });
 
     for (const [what, reason] of [
@@ -96,9 +83,9 @@ for (const engine of ENGINES) {
     ] as const)
       test(`a payment that ${what} cancelled is opened again, and its merchant reads why`, async () => {
         const { id } = await service.create();
-        const act = { actor: 'customer', request_id: null };
-        const written = { status_reason: reason };
-        await commit((transaction) => transition(transaction, undefined, id, 'cancel', act, written), id);
+        if (reason === 'cancelled_by_customer') await cancelAsCustomer(service, id);
+        else await service.request(`/v1/payments/${id}/cancel`, { method: 'POST' });
+        assert.equal((await apiOf(id)).status_reason, reason);
         await record(id);
         const { status, status_reason, submitted_at, updated_at, payment_details } = await apiOf(id);
         assert.deepEqual(
@@ -114,7 +101,7 @@ for (const engine of ENGINES) {
 
     test('of a payment past its time the history says that it expired before it says that money came', async () => {
       const { id, expires_at } = await service.create({ expires_in: 300 });
-      const { version } = await rowOf(id);
+      const { version } = await seen(id);
       service.clock.advance(300_001);
       // Nothing is awaited between the two, so that the sweeper comes after.
       const recorded = await record(id, { version });
@@ -135,16 +122,13 @@ for (const engine of ENGINES) {
     test('whose customer asked for a new link is no longer listed among those who wait for one', async () => {
       const { id } = await service.create({ expires_in: 300 });
       service.clock.advance(300_001);
-      await commit((transaction) => requestLink(transaction, id, 'req_l'), id);
-      const listed = async () =>
-        (await linksAskedFor(service.service.database, 50)).some((one) => one.id === id);
+      await askForLink(service, id);
+      const client = await signIn(service, 'auditor');
+      const listed = async () => (await client.get('/')).text.includes(id);
       assert.ok(await listed());
       await record(id);
       assert.ok(!(await listed()));
-      await assert.rejects(
-        commit((transaction) => requestLink(transaction, id, 'req_l'), id),
-        { code: 'invalid_status' },
-      );
+      await assert.rejects(askForLink(service, id), { code: 'invalid_status' });
     });
 
     test('it waits in the queue since the money was recorded, not since the payment was made', async () => {
@@ -155,15 +139,17 @@ for (const engine of ENGINES) {
       // Of two that wait since the same millisecond, the one that was made first stands first.
       service.clock.advance(1);
       await record(id);
-      const queue = await listQueue(service.service.database, {}, undefined, 100);
-      const places = [other, id].map((one) => queue.findIndex((payment) => payment.id === one));
-      assert.ok(places[0]! >= 0 && places[0]! < places[1]!, String(places));
+      const { json } = await service.request('/admin/payments?status=requires_review&limit=100', {
+        key: auditor.token,
+      });
+      const places = json.data.map((one: { id: string }) => one.id);
+      assert.ok(places.includes(other) && places.indexOf(other) < places.indexOf(id), String(places));
     });
 
     test('no payment takes money that nobody can have brought; who comes second is told who was first, and asked', async () => {
       const { id } = await service.create();
       await record(id);
-      const before = (await rowOf(id)).version;
+      const before = (await seen(id)).version;
       await assert.rejects(record(id, {}, BEN), {
         code: 'invalid_status',
         message:
@@ -176,21 +162,15 @@ for (const engine of ENGINES) {
       await commit((t) => reject(t, BEN, sent, { ...APPROVAL, reason: 'other', message: null }), sent);
       await assert.rejects(record(sent), { code: 'invalid_status', message: /^Ben rejected it on / });
       await assert.rejects(record(`pay_${'0'.repeat(36)}`), { code: 'not_found' });
-      assert.equal((await rowOf(id)).version, before);
+      assert.equal((await seen(id)).version, before);
     });
 
     test('of a customer and three administrators at once one moves the payment', async () => {
       for (let round = 0; round < 5; round++) {
         const { id } = await service.create();
-        const submission = {
-          method: 'details',
-          whole: { method: 'details', type: 'details' },
-          masked: { method: 'details', type: 'details' },
-          payer: { name: null, email: null, account: null },
-        };
         const outcomes = await Promise.allSettled([
           record(id),
-          commit((t) => submitPayment(t, id, 'req_s', submission), id),
+          submit(service, id),
           record(id, {}, BEN),
           record(id),
         ]);
@@ -199,13 +179,13 @@ for (const engine of ENGINES) {
           (await entries(id)).filter(({ action }) => action === 'payment.requires_review').length,
           1,
         );
-        assert.equal((await rowOf(id)).version, 2);
+        assert.equal((await seen(id)).version, 2);
       }
     });
 
     test('a payment that changed since it was looked at takes none', async () => {
       const { id } = await service.create();
-      await cancel(id);
+      await cancelAsCustomer(service, id);
       await assert.rejects(record(id, { version: 1 }), { code: 'conflict', message: / It was cancelled\.$/ });
       assert.equal((await record(id, { version: 2 })).status, 'requires_review');
     });
@@ -213,7 +193,7 @@ for (const engine of ENGINES) {
     test('above the limit two administrators approve, and who recorded the money may be one of them', async () => {
       const { id } = await service.create({ amount: 100.01 });
       await record(id);
-      const approved = (by: Principal) => commit((t) => approve(t, by, id, APPROVAL, LIMITS), id);
+      const approved = (by: typeof ANA) => commit((t) => approve(t, by, id, APPROVAL, LIMITS), id);
       assert.equal((await approved(ANA)).outcome, 'awaiting_second');
       await assert.rejects(approved(ANA), { code: 'forbidden' });
       assert.equal((await approved(BEN)).outcome, 'approved');
@@ -221,9 +201,9 @@ for (const engine of ENGINES) {
 
     test('a cancelled payment can be erased still, and takes money after that', async () => {
       const { id } = await service.create({ customer: { name: 'Ada' } });
-      await cancel(id);
+      await cancelAsCustomer(service, id);
       await erase(service, id);
-      assert.equal((await rowOf(id)).customer, null);
+      assert.equal((await seen(id)).customer, null);
       assert.equal((await record(id)).status_reason, 'payment_received');
       await assert.rejects(erase(service, id), { code: 'invalid_status' });
       await service.verify();
@@ -235,10 +215,7 @@ for (const engine of ENGINES) {
       service.clock.advance(300_001);
       // Nothing is awaited between the two, so that the sweeper comes after.
       await assert.rejects(record(id), { code: 'conflict', message: /changed outside the service/ });
-      assert.deepEqual(
-        arrivalsOf(await rowOf(id)).filter(({ act }) => act === 'record'),
-        [],
-      );
+      assert.deepEqual((await seen(id)).review, []);
     });
   });
 }

@@ -1,19 +1,14 @@
 // What administrators do with a payment under review: decisions by one or two, claims, notes, and what is told of them.
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { changeRole, disable, enable } from '../../src/administrators/manage.ts';
-import { endSession, startSession } from '../../src/administrators/session.ts';
-import { createToken, revokeToken } from '../../src/administrators/token.ts';
 import { entriesOf } from '../../src/journal/queries.ts';
 import type { Transaction } from '../../src/journal/transaction.ts';
-import { CLAIM_MS, claimOf } from '../../src/payments/payment.ts';
-import { findPayment } from '../../src/payments/queries.ts';
-import { addNote, claim, release } from '../../src/review/act.ts';
+import { MINUTE_MS } from '../../src/lib/time.ts';
+import { claim, release } from '../../src/review/act.ts';
 import { approve, reject } from '../../src/review/decide.ts';
-import { awaitsSecond, reviewActs } from '../../src/review/review.ts';
-import { timelineOf } from '../../src/review/timeline.ts';
-import { OPERATOR, sharedHarness } from '../support/harness.ts';
-import { erase, submit } from '../support/payments.ts';
+import { addPerson, byToken, inSession, type Person, paymentAs, setAccess } from '../support/admin.ts';
+import { sharedHarness } from '../support/harness.ts';
+import { erase, note, submit } from '../support/payments.ts';
 import { ANA, addReviewers, BEN, CLEO } from '../support/reviewers.ts';
 import { ENGINES } from '../support/stores.ts';
 
@@ -25,13 +20,26 @@ const REJECTION = {
   message: 'You paid before.',
   version: null,
 };
+/** What tests read of an act of review, and of an item of the timeline, as /admin shows them. */
+interface Written {
+  by: { id: string; name: string };
+  entry_version: number;
+  note: string | null;
+  reason: string | null;
+  message: string | null;
+  actor_name: string;
+  sentence: string;
+}
+
 const MOMENT = '\\d+ [A-Z][a-z]{2} \\d{4}, \\d\\d:\\d\\d UTC';
 
 for (const engine of ENGINES) {
   describe(`review on ${engine}`, () => {
     const service = sharedHarness(engine);
+    let auditor: Person;
     before(async () => {
       await addReviewers(service.service.journal);
+      auditor = await addPerson(service, 'auditor');
     });
 
     async function waiting(amount = 100): Promise<string> {
@@ -48,14 +56,12 @@ for (const engine of ENGINES) {
     const claimed = (id: string, by = ANA, force = false) =>
       commit(id, (transaction) => claim(transaction, by, id, { force }));
     const released = (id: string, by = ANA) => commit(id, (transaction) => release(transaction, by, id));
-    const rowOf = async (id: string) => (await findPayment(service.service.database, id))!;
+    const seen = (id: string) => paymentAs(service, auditor, id);
     const factsOfEntries = async (id: string) =>
       (await entriesOf(service.service.database, id)).map(({ actor, action, facts }) => {
         const { row: _, ...rest } = JSON.parse(facts);
         return { actor, action, ...rest };
       });
-    const timeline = async (id: string) =>
-      timelineOf(service.service.database, await rowOf(id), { covering: async () => undefined }, 'UTC');
 
     test('one approves a payment at the limit, with a note and the bank’s reference for administrators alone', async () => {
       const id = await waiting(100);
@@ -63,15 +69,10 @@ for (const engine of ENGINES) {
       assert.equal(outcome, 'approved');
       assert.equal(payment.status, 'approved');
       assert.equal(payment.decided_at, payment.updated_at);
-      const [act] = reviewActs(payment);
-      assert.deepEqual(act, {
-        act: 'approve',
-        by: ANA.id,
-        at: payment.decided_at,
-        entry_version: 3,
-        note: APPROVAL.note,
-        bank_reference: 'B-7',
-      });
+      const { review, decided_at } = await seen(id);
+      const [{ act, by, at, entry_version, ...written }] = review;
+      assert.deepEqual([act, by.id, at, entry_version], ['approve', ANA.id, decided_at, 3]);
+      assert.deepEqual([written.note, written.bank_reference], [APPROVAL.note, 'B-7']);
       assert.deepEqual((await factsOfEntries(id)).at(-1), {
         actor: ANA.actor,
         action: 'payment.approved',
@@ -91,23 +92,24 @@ for (const engine of ENGINES) {
       assert.equal(first.outcome, 'awaiting_second');
       assert.equal(first.payment.status, 'requires_review');
       assert.equal(first.payment.decided_at, null);
-      assert.equal(claimOf(first.payment, 0), undefined, 'it is let go for the second');
-      assert.ok(awaitsSecond(first.payment, new Set()));
+      const { claim, awaiting_second } = await seen(id);
+      assert.deepEqual([claim, awaiting_second], [null, true], 'it is let go for the second');
       await assert.rejects(approved(id), {
         code: 'forbidden',
         message: /^You approved it on .*another administrator/,
       });
       const second = await approved(id, BEN);
       assert.equal(second.outcome, 'approved');
+      const { review, timeline } = await seen(id);
       assert.deepEqual(
-        reviewActs(second.payment).map(({ by, entry_version }) => [by, entry_version]),
+        review.map(({ by, entry_version }: Written) => [by.name, entry_version]),
         [
-          [ANA.id, 4],
-          [BEN.id, 5],
+          ['Ana', 4],
+          ['Ben', 5],
         ],
       );
       assert.deepEqual(
-        (await timeline(id)).slice(2).map(({ sentence }) => sentence.replace(/ until .*/, '')),
+        timeline.slice(2).map(({ sentence }: Written) => sentence.replace(/ until .*/, '')),
         [
           'Ana claimed it',
           'Ana approved it as the first of two administrators.',
@@ -118,27 +120,20 @@ for (const engine of ENGINES) {
 
     test('whoever has lost their access since they asked does nothing any more', async () => {
       const id = await waiting();
-      const { journal } = service.service;
-      const wanted = { administratorId: CLEO.id, role: 'reviewer', name: 'script', days: 1 } as const;
-      const { row } = await journal.commit((transaction) => createToken(transaction, wanted, OPERATOR));
-      const { session } = await journal.commit((transaction) =>
-        startSession(transaction, CLEO.id, 'totp', 'req_s'),
-      );
-      const byToken = { ...CLEO, token: row.id };
-      const bySession = { ...CLEO, session: session.id };
-      await claimed(id, byToken);
-      await released(id, bySession);
-      await journal.commit((transaction) => revokeToken(transaction, row.id, OPERATOR), row.id);
-      await assert.rejects(approved(id, byToken), { code: 'unauthorized' });
-      await journal.commit((transaction) => endSession(transaction, bySession), session.id);
-      await assert.rejects(rejected(id, bySession), { code: 'unauthorized' });
-      await journal.commit((transaction) => changeRole(transaction, CLEO.id, 'auditor', OPERATOR), CLEO.id);
+      const [token, session] = [await byToken(service, CLEO), await inSession(service, CLEO)];
+      await claimed(id, token.principal);
+      await released(id, session.principal);
+      await token.revoke();
+      await assert.rejects(approved(id, token.principal), { code: 'unauthorized' });
+      await session.end();
+      await assert.rejects(rejected(id, session.principal), { code: 'unauthorized' });
+      await setAccess(service, CLEO.id, 'auditor');
       await assert.rejects(claimed(id, CLEO), { code: 'forbidden' });
-      await journal.commit((transaction) => changeRole(transaction, CLEO.id, 'reviewer', OPERATOR), CLEO.id);
-      await journal.commit((transaction) => disable(transaction, CLEO.id, OPERATOR), CLEO.id);
+      await setAccess(service, CLEO.id, 'reviewer');
+      await setAccess(service, CLEO.id, 'disabled');
       await assert.rejects(approved(id, CLEO), { code: 'unauthorized' });
-      await journal.commit((transaction) => enable(transaction, CLEO.id, OPERATOR), CLEO.id);
-      assert.equal((await rowOf(id)).version, 4, 'taken and let go, and nothing else');
+      await setAccess(service, CLEO.id, 'enabled');
+      assert.equal((await seen(id)).version, 4, 'taken and let go, and nothing else');
     });
 
     test('one administrator is not two, though the limit has risen between their approvals', async () => {
@@ -152,31 +147,22 @@ for (const engine of ENGINES) {
     test('the approval of somebody who may not decide any more does not count as one of two', async () => {
       const id = await waiting(100.01);
       await approved(id, CLEO);
-      await service.service.journal.commit((transaction) => disable(transaction, CLEO.id, OPERATOR), CLEO.id);
-      assert.ok(!awaitsSecond(await rowOf(id), new Set([CLEO.id])));
+      await setAccess(service, CLEO.id, 'disabled');
+      assert.equal((await seen(id)).awaiting_second, false);
       assert.equal((await approved(id, ANA)).outcome, 'awaiting_second');
       assert.equal((await approved(id, BEN)).outcome, 'approved');
-      await service.service.journal.commit((transaction) => enable(transaction, CLEO.id, OPERATOR), CLEO.id);
+      await setAccess(service, CLEO.id, 'enabled');
       const other = await waiting(100.01);
       await approved(other, CLEO);
-      await service.service.journal.commit(
-        (transaction) => changeRole(transaction, CLEO.id, 'auditor', OPERATOR),
-        CLEO.id,
-      );
+      await setAccess(service, CLEO.id, 'auditor');
       assert.equal((await approved(other, ANA)).outcome, 'awaiting_second');
-      await service.service.journal.commit(
-        (transaction) => changeRole(transaction, CLEO.id, 'reviewer', OPERATOR),
-        CLEO.id,
-      );
+      await setAccess(service, CLEO.id, 'reviewer');
     });
 
     test('a payment takes fifty notes', async () => {
       const id = await waiting();
-      let notes = 0;
-      const noted = () =>
-        commit(id, (transaction) => addNote(transaction, ANA, id, `Seen ${++notes} times.`));
-      for (let i = 0; i < 50; i++) await noted();
-      await assert.rejects(noted(), { code: 'conflict' });
+      for (let i = 0; i < 50; i++) await note(service, id, `Seen ${i} times.`);
+      await assert.rejects(note(service, id, 'Seen too often.'), { code: 'conflict' });
     });
 
     test('one rejects whatever the amount, and the customer is told the message alone', async () => {
@@ -205,7 +191,7 @@ for (const engine of ENGINES) {
         message: 'The payment is pending; only a requires_review payment can become approved.',
       });
       await assert.rejects(approved('pay_unknown'), { code: 'not_found' });
-      assert.equal((await rowOf(id)).version, 3);
+      assert.equal((await seen(id)).version, 3);
     });
 
     test('a claim keeps others from deciding for ten minutes, unless they take it over', async () => {
@@ -215,11 +201,11 @@ for (const engine of ENGINES) {
       for (const other of [approved(id, BEN), rejected(id, BEN), claimed(id, BEN)])
         await assert.rejects(other, { code: 'conflict', status: 409, message });
       await released(id, BEN);
-      assert.equal((await rowOf(id)).claimed_by, ANA.id, 'only one’s own is let go');
+      assert.equal((await seen(id)).claim.by.id, ANA.id, 'only one’s own is let go');
       await claimed(id, BEN, true);
       assert.equal((await factsOfEntries(id)).at(-1)!.taken_from, ANA.id);
       await assert.rejects(approved(id), { code: 'conflict' });
-      service.clock.advance(CLAIM_MS);
+      service.clock.advance(10 * MINUTE_MS);
       const { payment } = await approved(id);
       assert.deepEqual([payment.claimed_by, payment.claimed_until], [null, null]);
     });
@@ -236,8 +222,8 @@ for (const engine of ENGINES) {
 
     test('what changed since it was looked at is not decided, and is told', async () => {
       const id = await waiting();
-      const { version } = await rowOf(id);
-      await commit(id, (transaction) => addNote(transaction, BEN, id, 'Ask first.'));
+      const { version } = await seen(id);
+      await note(service, id, 'Ask first.', BEN);
       await assert.rejects(approved(id, ANA, { version }), {
         code: 'conflict',
         message: /^The payment has changed since you looked at it\. Ben added a note on /,
@@ -254,32 +240,32 @@ for (const engine of ENGINES) {
 
     test('notes stand in any status, in order, and in the timeline; erasing takes all that was written', async () => {
       const { id } = await service.create();
-      const note = (text: string) => commit(id, (transaction) => addNote(transaction, BEN, id, text));
-      await note('Called them.');
+      await note(service, id, 'Called them.', BEN);
       await submit(service, id);
       await rejected(id);
-      await note('They agreed.');
-      const before = await timeline(id);
+      await note(service, id, 'They agreed.', BEN);
+      const { timeline, review } = await seen(id);
+      const names = ['Development Shop', 'Ben', 'The customer', 'Ana', 'Ben'];
       assert.deepEqual(
-        before.map(({ actor_name, note }) => [actor_name, note]),
+        timeline.map(({ actor_name }: Written) => actor_name),
+        names,
+      );
+      assert.deepEqual(
+        review.map(({ by, note, reason, message }: Written) => [by.name, note, reason, message]),
         [
-          ['Development Shop', undefined],
-          ['Ben', 'Called them.'],
-          ['The customer', undefined],
-          ['Ana', 'Paid twice.'],
-          ['Ben', 'They agreed.'],
+          ['Ben', 'Called them.', null, null],
+          ['Ana', 'Paid twice.', 'duplicate', REJECTION.message],
+          ['Ben', 'They agreed.', null, null],
         ],
       );
-      assert.equal(before[3]!.reason, 'duplicate');
-      assert.equal(before[3]!.message, REJECTION.message);
-      assert.equal(before[3]!.sentence, 'Ana rejected it: duplicate.');
-      for (const { seal, number } of before) assert.ok(seal?.hash && number > 0);
+      assert.equal(timeline[3].sentence, 'Ana rejected it: duplicate.');
+      for (const { seal, number } of timeline) assert.ok(seal?.hash && number > 0);
       await erase(service, id);
-      const erased = await timeline(id);
-      assert.equal(erased.length, 6);
-      assert.deepEqual(reviewActs(await rowOf(id)), []);
+      const erased = await seen(id);
+      assert.equal(erased.timeline.length, 6);
+      assert.deepEqual(erased.review, []);
       assert.ok(!JSON.stringify(erased).includes('agreed'));
-      assert.equal(erased[3]!.sentence, 'Ana rejected it: duplicate.');
+      assert.equal(erased.timeline[3].sentence, timeline[3].sentence);
       await assert.rejects(approved(id), { code: 'invalid_status', message: /^It was rejected on / });
     });
 

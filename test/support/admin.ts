@@ -1,7 +1,8 @@
 // Administrators with tokens, and payments that wait for them: what the tests of /admin begin with.
-import type { Role } from '../../src/administrators/administrator.ts';
-import { createAdministrator } from '../../src/administrators/manage.ts';
-import { createToken } from '../../src/administrators/token.ts';
+import type { Principal, Role } from '../../src/administrators/administrator.ts';
+import { changeRole, createAdministrator, disable, enable } from '../../src/administrators/manage.ts';
+import { endSession, startSession } from '../../src/administrators/session.ts';
+import { createToken, revokeToken } from '../../src/administrators/token.ts';
 import { submitPayment } from '../../src/payments/submit.ts';
 import { claim } from '../../src/review/act.ts';
 import { type Answer, type Harness, OPERATOR, type RequestOptions } from './harness.ts';
@@ -34,6 +35,37 @@ export function addToken(harness: Harness, administratorId: string, role: Role, 
   return harness.service.journal.commit((transaction) =>
     createToken(transaction, { administratorId, role, name: 'Tests', days }, OPERATOR),
   );
+}
+
+/** Gives an administrator another role, or takes all access away, or gives it back, as the operator does. */
+export function setAccess({ service: { journal } }: Harness, id: string, to: Role | 'disabled' | 'enabled') {
+  return journal.commit<unknown>((transaction) => {
+    if (to === 'disabled') return disable(transaction, id, OPERATOR);
+    return to === 'enabled' ? enable(transaction, id, OPERATOR) : changeRole(transaction, id, to, OPERATOR);
+  }, id);
+}
+
+/** An administrator who acts by a token, until `revoke`. */
+export async function byToken(harness: Harness, by: Principal) {
+  const { row } = await addToken(harness, by.id, by.role);
+  const revoke = () =>
+    harness.service.journal.commit((transaction) => revokeToken(transaction, row.id, OPERATOR), row.id);
+  return { principal: { ...by, token: row.id }, revoke };
+}
+
+/** An administrator who acts in a session, until `end`. */
+export async function inSession({ service: { journal } }: Harness, by: Principal) {
+  const { session } = await journal.commit((transaction) =>
+    startSession(transaction, by.id, 'totp', 'req_test'),
+  );
+  const principal = { ...by, session: session.id };
+  return { principal, end: () => journal.commit((one) => endSession(one, principal), session.id) };
+}
+
+/** A payment as /admin shows it to a person. */
+export async function paymentAs(harness: Harness, { token }: Pick<Person, 'token'>, id: string) {
+  const { json } = await harness.request(`/admin/payments/${id}`, { key: token });
+  return json.data;
 }
 
 /** Creates a payment and sends what its customer might. Returns its id. */

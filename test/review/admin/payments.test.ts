@@ -1,11 +1,9 @@
 // Reading payments under /admin: the queue in its order, all others newest first, and one with everything about it.
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { creditorReference } from '../../../src/payments/methods/transfer/creditor-reference.ts';
-import { findPayment } from '../../../src/payments/queries.ts';
 import { addPerson, claimAs, type Person, post, sentForReview } from '../../support/admin.ts';
-import { OTHER_KEY, sharedHarness } from '../../support/harness.ts';
-import { erase } from '../../support/payments.ts';
+import { createIn, OTHER_KEY, sharedHarness } from '../../support/harness.ts';
+import { erase, referenceOf, referencesOf } from '../../support/payments.ts';
 import { ENGINES } from '../../support/stores.ts';
 
 for (const engine of ENGINES) {
@@ -80,17 +78,41 @@ for (const engine of ENGINES) {
       assert.deepEqual(ids(await list('?status=requires_review&livemode=false')), [...waiting, other]);
     });
 
-    test('a reference finds the payment: that of its transfer in any form, and its own.', async () => {
-      const found = async (query: string) => ids(await list(`?reference=${query}`));
-      const payment = (await findPayment(service.service.database, waiting[1]!))!;
-      const reference = creditorReference(payment);
-      for (const text of [reference, reference.toLowerCase().replace(/(.{4})/g, '$1 '), `EREF+${reference}`])
-        assert.deepEqual(await found(encodeURIComponent(text)), [waiting[1]], text);
+    test('a reference finds the payment: its own, and that of its transfer in any form, alone or within a line.', async () => {
+      const found = async (text: string, more = '') =>
+        ids(await list(`?reference=${encodeURIComponent(text)}${more}`));
+      const fours = (text: string) => text.replace(/.{4}(?=.)/g, '$& ');
+      const fives = (text: string) => text.replace(/^..|.{5}(?=.)/g, '$& ');
+      for (const id of [waiting[1]!, pending]) {
+        const { whole: reference, short, qr } = await referencesOf(service, id);
+        for (const text of [
+          reference,
+          short,
+          fours(reference).toLowerCase(),
+          `EREF+${reference}`,
+          `SVWZ+Invoice 7, ${fours(reference).toLowerCase()} thank you`,
+          qr,
+          fives(qr),
+          `Gutschrift QRR ${fives(qr)} Erika Muster`,
+          `FPI CARTER J ${short} 20NOV`,
+          `SVWZ+Rechnung 7 ${reference.slice(0, 14).toLowerCase()} ABWA+Cafe`,
+          fours(reference.slice(0, 15)),
+          `QRR ${fives(qr).slice(0, 25)}`,
+          qr.slice(0, 26),
+        ])
+          assert.deepEqual(await found(text), [id], text);
+        // Cut so short, it may be that of others of nearly the same moment too.
+        for (const text of [qr.slice(0, 16), `EREF+${reference.slice(0, 12)}`])
+          assert.ok((await found(text)).includes(id), text);
+        assert.deepEqual(await found(qr.slice(0, 15)), []);
+      }
+      const reference = await referenceOf(service, waiting[1]!);
+      assert.deepEqual(await found(reference, '&status=requires_review'), [waiting[1]]);
+      for (const other of ['&status=approved', '&merchant=mer_other'])
+        assert.deepEqual(await found(reference, other), [], other);
       assert.deepEqual(await found('pending'), [pending]);
-      assert.deepEqual(await found(`${reference}&status=requires_review`), [waiting[1]]);
-      assert.deepEqual(await found(`${reference}&status=approved`), []);
-      assert.deepEqual(await found(`${reference}&merchant=mer_other`), []);
-      assert.deepEqual(await found('nothing'), []);
+      for (const text of ['RF18539007547034', 'ORDER-1', 'nothing'])
+        assert.deepEqual(await found(text), [], text);
     });
 
     test('bad parameters are refused, all at once, and so are those it does not know.', async () => {
@@ -176,6 +198,11 @@ for (const engine of ENGINES) {
       assert.ok(!answer.text.includes('Ada'));
       const actions = answer.json.data.timeline.map(({ action }: { action: string }) => action);
       assert.ok(actions.includes('payment.rejected'));
+    });
+
+    test('of payments of one moment each is found by its own reference alone.', async () => {
+      for (const id of await createIn(service.service.journal, service, 8))
+        assert.deepEqual(ids(await list(`?reference=${await referenceOf(service, id)}`)), [id]);
     });
 
     test('an id that is unknown, malformed or of something else is not found, in the same bytes.', async () => {

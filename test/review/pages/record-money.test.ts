@@ -1,11 +1,9 @@
 // Recording money in the console over HTTP: where it is offered, what is asked, what is refused and kept, and what is then read of it.
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import { findPayment } from '../../../src/payments/queries.ts';
-import { cancelByCustomer } from '../../../src/payments/submit.ts';
 import { open } from '../../support/customer.ts';
 import { strictly } from '../../support/markup.ts';
-import { erase } from '../../support/payments.ts';
+import { cancelAsCustomer, erase, paymentNow } from '../../support/payments.ts';
 import { createAt } from '../../support/shop.ts';
 import { approveAs, people, recordAs, rejectAs, sharedReview, statusOf, waiting } from './review-stage.ts';
 
@@ -15,8 +13,7 @@ before(async () => {
   who = await people(harness);
 });
 
-const cancel = (id: string) =>
-  harness.service.journal.commit((transaction) => cancelByCustomer(transaction, id, 'req_c'), id);
+const cancel = (id: string) => cancelAsCustomer(harness, id);
 const made = async (fields: object = {}): Promise<string> => (await createAt(harness, 'transfer', fields)).id;
 /** The reference that a transfer for a payment carries, as checkout shows it. */
 const referenceOf = async (id: string) =>
@@ -215,7 +212,6 @@ test('A form that is sent twice records once, also on a payment whose time is ov
     const { url } = await bob.send(asking, { amount: '20', received_on: '2024-11-20' }, /^Record/);
     assert.equal(url.pathname, `/console/payments/${id}`);
   }
-  harness.service.database.refresh();
-  const { status, received_minor } = (await findPayment(harness.service.database, id))!;
+  const { status, received_minor } = await paymentNow(harness, id);
   assert.deepEqual([status, received_minor], ['requires_review', 2000]);
 });

@@ -3,7 +3,9 @@
 import { type Client, MANY_SIGN_INS, signIn } from '../../support/console.ts';
 import { open, send, TYPED } from '../../support/customer.ts';
 import { type Harness, sharedHarness, startHarness } from '../../support/harness.ts';
+import { paymentNow } from '../../support/payments.ts';
 import { createAt, type OfferName, SHOP } from '../../support/shop.ts';
+import type { Engine } from '../../support/stores.ts';
 
 /** Above it two administrators must approve. */
 export const FOUR_EYES_ABOVE_EUR = 5000;
@@ -16,8 +18,8 @@ export function startReview(more = ''): Promise<Harness> {
 }
 
 /** The same for all tests of a suite; its history is verified at their end, unless `isVerified` is false. */
-export function sharedReview(more = '', isVerified = true): Harness {
-  return sharedHarness('sqlite', { configuration: configured(more), isVerified });
+export function sharedReview(more = '', isVerified = true, engine: Engine = 'sqlite'): Harness {
+  return sharedHarness(engine, { configuration: configured(more), isVerified });
 }
 
 /** A payment that waits for review, sent by the one method of `offer`. Returns its id. */
@@ -31,6 +33,11 @@ export async function waiting(
   const page = await send(await open(harness, id), { ...TYPED[offer], ...typed });
   if (page.status !== 200) throw new Error(`submitting answered ${page.status}: ${page.h1}`);
   return id;
+}
+
+/** The ids of the payments that a page of the queue lists, in their order. */
+export function listed(text: string): string[] {
+  return [...text.matchAll(/<a href="[^"]*open=(pay_\w+)[^"]*" data-key-row/g)].map(([, id]) => id!);
 }
 
 /** Approves as a person does: opens the page that asks and sends it. */
@@ -57,11 +64,7 @@ export async function people(harness: Harness) {
   return { ana, bob, olga };
 }
 
-/** A payment's status as its merchant reads it. */
+/** A payment's status as it is stored. */
 export async function statusOf(harness: Harness, id: string): Promise<string> {
-  const rows = await harness.service.database.query<{ status: string }>(
-    'select status from payments where id = ?',
-    id,
-  );
-  return rows[0]!.status;
+  return (await paymentNow(harness, id)).status;
 }
