@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { stylesheet } from '../../src/web/markup/assets.ts';
 import { fetched, newPage, show, startStage } from '../support/browser.ts';
 import { shared } from '../support/shared.ts';
 
@@ -20,27 +19,36 @@ const pending = () => stage.scenes.filter(({ name }) => /^(pending|errors)/.test
 /** As a proxy in front of the service would send it. */
 const weight = (content: string | Buffer) => gzipSync(content).length;
 
-test('the style weighs at most 10 KB.', () => {
-  const css = weight(stylesheet.content);
+/** The style that pages link, as it comes to whoever takes no packed one. */
+async function style(accepted = 'identity') {
+  const page = await fetched(stage, pending()[0]!, 'en');
+  const [, address] = /<link rel="stylesheet" href="([^"]+)"/.exec(page)!;
+  const headers = { 'accept-encoding': accepted };
+  const answer = await fetch(new URL(address!, stage.harness.origin), { headers });
+  return { answer, text: await answer.text() };
+}
+
+test('the style weighs at most 10 KB.', async () => {
+  const css = weight((await style()).text);
   assert.ok(css > KB && css <= CSS, `${css} bytes`);
 });
 
 test('the style goes out packed to whoever takes that, and as it is to others.', async () => {
-  const url = new URL(`/${stylesheet.name}`, stage.harness.origin);
+  const { text } = await style();
   for (const [accepted, encoding] of [
     ['gzip, br', 'gzip'],
     ['identity', null],
   ] as const) {
-    const answer = await fetch(url, { headers: { 'accept-encoding': accepted } });
+    const { answer, text: sent } = await style(accepted);
     assert.equal(answer.headers.get('content-encoding'), encoding);
     assert.equal(answer.headers.get('vary'), 'accept-encoding');
-    assert.equal(await answer.text(), stylesheet.content.toString());
+    assert.equal(sent, text);
   }
 });
 
 for (const language of ['en', 'hi'])
   test(`every page to pay on weighs at most 12 KB, and 20 KB with its style: ${language}.`, async () => {
-    const css = weight(stylesheet.content);
+    const css = weight((await style()).text);
     const weights: [name: string, html: number][] = [];
     for (const scene of pending()) weights.push([scene.name, weight(await fetched(stage, scene, language))]);
     assert.ok(weights.length > 12);

@@ -1,10 +1,10 @@
 // Forms that are not ours, or not for this: each is refused with a page that can be read, and leaves no trace.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { expireDuePayments } from '../../src/payments/expire.ts';
 import type { Row } from '../../src/store/database.ts';
 import { type CheckoutPage, FROM_OUR_PAGE, load, open, TYPED } from '../support/customer.ts';
 import { sharedHarness } from '../support/harness.ts';
+import { sweep } from '../support/payments.ts';
 import { createAt, SHOP } from '../support/shop.ts';
 
 const FORM_TYPE = 'application/x-www-form-urlencoded';
@@ -165,7 +165,7 @@ describe('forged forms', () => {
     const { id } = await createAt(harness, 'details', { expires_in: LIFE_S });
     if (action === 'ask') {
       harness.clock.advance(LIFE_S * 1000 + 1);
-      while ((await expireDuePayments(harness.service.journal)) > 0) {}
+      await sweep(harness);
     }
     return id;
   }

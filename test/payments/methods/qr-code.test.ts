@@ -4,10 +4,11 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { SwissQRCode } from 'swissqrbill/svg';
 import { qrPath, type Rectangle } from '../../../src/lib/qr-code.ts';
-import type { Account } from '../../../src/payments/methods/transfer/payload-text.ts';
 import { quickPayment } from '../../../src/payments/methods/transfer/quick-pay.ts';
 import { swissCross, swissPayload } from '../../../src/payments/methods/transfer/swiss.ts';
 import { decode } from '../../support/qr-reader.ts';
+
+type Account = Parameters<typeof quickPayment>[0];
 
 const PIXELS = 10; // a unit
 

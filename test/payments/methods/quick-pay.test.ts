@@ -2,12 +2,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isCreditorReference } from '../../../src/payments/methods/transfer/creditor-reference.ts';
-import type { Account } from '../../../src/payments/methods/transfer/payload-text.ts';
 import {
   accountFault,
   quickPayment,
   transferReference,
 } from '../../../src/payments/methods/transfer/quick-pay.ts';
+
+type Account = Parameters<typeof quickPayment>[0];
 
 const address = { street: 'Rue du Lac', postal_code: '2501', city: 'Biel', country: 'CH' };
 const SWISS = 'CH5800791123000889012';
