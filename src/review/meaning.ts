@@ -113,7 +113,7 @@ const RANGES_MAXIMUM = 50;
  * The ids of the payments whose transfer carries a reference in `text`: of any form, however grouped, in any letter case, alone or inside
  * a line such as `EREF+RF…`, whole or cut after 12 characters. Several only if the reference was cut. Throws `DatabaseError`.
  */
-export async function findByTransferReference(database: Reader, text: string): Promise<string[]> {
+async function findByTransferReference(database: Reader, text: string): Promise<string[]> {
   let looked = 0;
   for (const [references, rangeOf, isIts] of [
     [referencesIn(text), idRangeOf, (forms: string[], one: string) => forms.includes(one)],

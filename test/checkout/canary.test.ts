@@ -135,9 +135,12 @@ describe('canaries in checkout', () => {
   });
 
   test('a test number is taken in its own field, however it is written.', async () => {
+    let turn = 0;
     for (const [number, card] of Object.entries(TEST_CARDS)) {
       if (!isTaken(card)) continue;
-      for (const typed of asTyped(number)) {
+      const writings = isWhole ? asTyped(number) : asTyped(number).slice(turn, turn + 2);
+      turn = (turn + 2) % WRITINGS;
+      for (const typed of writings) {
         const { path, values, id } = await formOf('card');
         const sent = { 'card-number': typed, 'card-expiry': EXPIRY };
         const { status, text } = await sendTo(path, { ...values, ...TYPED.card, ...sent });

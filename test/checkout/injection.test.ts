@@ -15,7 +15,7 @@ import { XSS_PAYLOADS } from '../support/xss-payloads.ts';
 import { decide } from './scenes.ts';
 
 /** How many of the payloads take their turn on each page by itself; 520 in the campaigns. The browser is given all of them. */
-const PAYLOADS = Math.min(Number(process.env.COUNTERFOIL_RUNS) || (isWhole ? 130 : 16), XSS_PAYLOADS.length);
+const PAYLOADS = Math.min(Number(process.env.COUNTERFOIL_RUNS) || (isWhole ? 130 : 8), XSS_PAYLOADS.length);
 const AT_ONCE = 6;
 /** Characters of payloads in each field of a page in the browser; four such fields fit into one form. */
 const BATCH = 1200;

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { processMs } from '../../support/awake.ts';
+import { isWhole } from '../../support/extent.ts';
 import { sharedHarness } from '../../support/harness.ts';
 
 /** Published test numbers of the brands. */
@@ -57,6 +58,7 @@ describe('card data', () => {
     });
   });
 
+  let turn = 0;
   for (const number of CARD_NUMBERS) {
     test(`the card number ${number} is refused in free text, whole or with spaces, dashes, dots, slashes and invisible characters between.`, async () => {
       const fours = number.replace(/(.{4})(?=.)/g, '$1 ');
@@ -73,9 +75,15 @@ describe('card data', () => {
         [...number].join('.'),
       ];
       for (const form of [...forms, fours.replaceAll(' ', '  - '), `card:${fours}!`, `17 ${fours} 99`]) {
-        await assertRefused({ description: form }, ['description'], form);
-        await assertRefused({ customer: { name: form } }, ['customer.name'], form);
-        await assertRefused({ metadata: { a: ['x', form] } }, ['metadata.a.1'], form);
+        const places: [object, string][] = [
+          [{ description: form }, 'description'],
+          [{ customer: { name: form } }, 'customer.name'],
+          [{ metadata: { a: ['x', form] } }, 'metadata.a.1'],
+        ];
+        // In `npm test` each form in one place, and the next in the next.
+        turn = (turn + 1) % places.length;
+        for (const [fields, place] of isWhole ? places : [places[turn]!])
+          await assertRefused(fields, [place], form);
       }
       await assertRefused({ description: fours.replaceAll(' ', '\n') }, ['description'], number);
     });

@@ -19,6 +19,7 @@ import {
   qrReference,
   shortReference,
 } from '../../../src/payments/methods/transfer/creditor-reference.ts';
+import { isWhole } from '../../support/extent.ts';
 
 const payments = fc.record({
   id: fc.stringMatching(/^pay_[0-9a-hjkmnp-tv-z]{36}$/),
@@ -67,7 +68,7 @@ test('check digits and their judgement are those of the swissqrbill package', ()
       assert.equal(isQrReference(digits + check[0]), isQRReferenceValid(digits + check[0]));
       assert.equal(grouped(reference), formatQRReference(reference));
     }),
-    { numRuns: 2000 },
+    { numRuns: isWhole ? 2000 : 500 },
   );
 });
 
@@ -108,8 +109,9 @@ test('the tag tells payments of one millisecond apart and hangs on the salt', ()
   assert.equal(new Set(references).size, 3);
 });
 
-test('a hundred thousand payments of three milliseconds are found by the range of their reference', () => {
-  const ids = Array.from({ length: 100_000 }, (_, i) => timeOrderedId('pay_', 1_790_000_000_031 + (i % 3)));
+const MANY = isWhole ? 100_000 : 5000;
+test(`${MANY} payments of three milliseconds are found by the range of their reference`, () => {
+  const ids = Array.from({ length: MANY }, (_, i) => timeOrderedId('pay_', 1_790_000_000_031 + (i % 3)));
   for (const id of ids) {
     const payment = { id, salt: 'salt' };
     const range = idRangeOf(creditorReference(payment));

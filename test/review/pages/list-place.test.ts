@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import type { ConsolePage } from '../../support/console.ts';
-import { createAt } from '../../support/shop.ts';
-import { people, recordAs, sharedReview, waiting } from './review-stage.ts';
+import { createIn } from '../../support/harness.ts';
+import { createAt, KEYS } from '../../support/shop.ts';
+import { manyWaiting, people, recordAs, sharedReview, waiting } from './review-stage.ts';
 
 const SHOWN = 50;
 
@@ -15,8 +16,7 @@ before(async () => {
   queued.push(await waiting(harness, 'cash', { amount: 49.9, merchant_reference: 'ORDER-0' }));
   queued.push(await waiting(harness, 'transfer', { amount: 1200 }, { payer_name: 'Grace Hopper' }));
   queued.push(await waiting(harness, 'transfer', { amount: 60 }, { transfer_name: 'Ada Lovelace' }));
-  while (queued.length < SHOWN + 4)
-    queued.push(await waiting(harness, 'details', { merchant_reference: `ORDER-${queued.length}` }));
+  queued.push(...(await manyWaiting(harness, SHOWN + 1)));
   who = await people(harness);
 });
 
@@ -65,7 +65,8 @@ test('A decision leads back to the page of the queue that one came from, with it
 });
 
 test('A decision leads back to the page of the payments that one came from, by way of a note, a claim and recorded money.', async () => {
-  for (let i = 0; i < SHOWN + 2; i++) await createAt(harness, 'cash', { merchant_reference: `NEW-${i}` });
+  const fields = { amount: 49.9, currency: 'EUR' };
+  await createIn(harness.service.journal, harness, SHOWN + 2, KEYS.cash, fields);
   const filters = '/payments?merchant=mer_cash&from=2020-01-01';
   const page = await who.bob.get((await who.bob.get(filters)).link('Older'));
   const kept = parametersOf(page);

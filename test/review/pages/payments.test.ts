@@ -5,7 +5,7 @@ import { entriesOf } from '../../../src/journal/queries.ts';
 import { type Client, newClient, signIn } from '../../support/console.ts';
 import { readCsvRows } from '../../support/csv.ts';
 import { open, send } from '../../support/customer.ts';
-import { type Harness, OTHER_KEY, sharedHarness } from '../../support/harness.ts';
+import { createIn, type Harness, OTHER_KEY, sharedHarness } from '../../support/harness.ts';
 import { strictly } from '../../support/markup.ts';
 
 /** A download as the browser of `client` gets it. */
@@ -81,12 +81,7 @@ describe('the list of payments', () => {
   });
 
   test('Pages lead to older payments and back, each payment on one page.', async () => {
-    for (let i = 0; i < 120; i += 20)
-      await Promise.all(
-        Array.from({ length: 20 }, (_, k) =>
-          harness.create({ merchant_reference: `P-${i + k}` }, { key: OTHER_KEY }),
-        ),
-      );
+    await createIn(harness.service.journal, harness, 120, OTHER_KEY);
     const seen: string[] = [];
     let page = await auditor.get('/payments?merchant=mer_other');
     const first = page.body;

@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import type { Client } from '../../support/console.ts';
 import { strictly } from '../../support/markup.ts';
 import { createAt } from '../../support/shop.ts';
-import { approveAs, listed, people, recordAs, sharedReview, waiting } from './review-stage.ts';
+import { approveAs, listed, manyWaiting, people, recordAs, sharedReview, waiting } from './review-stage.ts';
 
 const harness = sharedReview('', false);
 let who: Awaited<ReturnType<typeof people>>;
@@ -39,8 +39,7 @@ test('A row says at a glance what was seen of the money and how much to look at,
 
 test('Sixty payments come in two pages without a gap, and a page of fifty weighs at most 60 KB.', async () => {
   const all: string[] = await ids(who.ana);
-  for (let count = all.length; count < 60; count++)
-    all.push(await waiting(harness, 'details', { merchant_reference: `ORDER-${count}` }));
+  all.push(...(await manyWaiting(harness, 60 - all.length)));
   const page = await who.ana.get('/queue');
   const shown = listed(page.text);
   assert.equal(shown.length, 50);

@@ -3,7 +3,7 @@
 import { type Client, MANY_SIGN_INS, signIn } from '../../support/console.ts';
 import { open, send, TYPED } from '../../support/customer.ts';
 import { type Harness, sharedHarness, startHarness } from '../../support/harness.ts';
-import { paymentNow } from '../../support/payments.ts';
+import { paymentNow, submit } from '../../support/payments.ts';
 import { createAt, type OfferName, SHOP } from '../../support/shop.ts';
 import type { Engine } from '../../support/stores.ts';
 
@@ -33,6 +33,18 @@ export async function waiting(
   const page = await send(await open(harness, id), { ...TYPED[offer], ...typed });
   if (page.status !== 200) throw new Error(`submitting answered ${page.status}: ${page.h1}`);
   return id;
+}
+
+/** Payments that wait for review, sent with contact details: by the room, since nobody looks at how. Returns their ids. */
+export async function manyWaiting(harness: Harness, count: number): Promise<string[]> {
+  const ids: string[] = [];
+  while (ids.length < count) {
+    const { id } = await createAt(harness, 'details', { merchant_reference: `ORDER-${ids.length}` });
+    const payer = { name: 'Ada Lovelace', email: 'ada@example.org', account: null };
+    await submit(harness, id, { payer_name: payer.name, payer_email: payer.email }, payer);
+    ids.push(id);
+  }
+  return ids;
 }
 
 /** The ids of the payments that a page of the queue lists, in their order. */
