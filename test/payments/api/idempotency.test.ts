@@ -114,12 +114,9 @@ for (const engine of ENGINES) {
         ['a', 'a'],
       ]) {
         const created = await send('POST', '/v1/payments', keys, { amount: 1, merchant_reference });
-        assert.equal(created.status, 422);
-        assert.deepEqual(JSON.parse(created.body).error.details, { 'Idempotency-Key': 'Must be sent once.' });
         const cancelled = await send('POST', `/v1/payments/${id}/cancel`, keys);
-        assert.deepEqual(JSON.parse(cancelled.body).error.details, {
-          'Idempotency-Key': 'Must be sent once.',
-        });
+        for (const { status, body } of [created, cancelled])
+          assert.deepEqual([status, Object.keys(JSON.parse(body).error.details)], [422, ['Idempotency-Key']]);
       }
       const both = await send('POST', '/v1/payments', ['a', 'b'], { amount: 0 });
       assert.deepEqual(Object.keys(JSON.parse(both.body).error.details), ['amount', 'Idempotency-Key']);

@@ -119,7 +119,7 @@ describe('decisions at /admin', () => {
     );
     for (const body of ['[]', 'null', '"x"', '1']) {
       const error = await refused(() => decide(ana, id, 'approve', body), 422, 'validation_failed');
-      assert.deepEqual(error.details, { body: 'Must be a JSON object.' });
+      assert.deepEqual(Object.keys(error.details), ['body']);
     }
   });
 

@@ -97,9 +97,8 @@ describe('recording money at /admin', () => {
     for (const received_on of ['2024-02-30', '2024-1-1', '2024-11-20T00:00:00Z', ' ', ''])
       assert.deepEqual(Object.keys(await faultsOf({ ...MONEY, received_on })), ['received_on'], received_on);
     const day = (from: number) => new Date(service.clock.now() + from).toISOString().slice(0, 10);
-    assert.deepEqual(await faultsOf({ ...MONEY, received_on: day(2 * DAY_MS) }), {
-      received_on: 'Must not be a day in the future.',
-    });
+    const later = await faultsOf({ ...MONEY, received_on: day(2 * DAY_MS) });
+    assert.deepEqual(Object.keys(later), ['received_on']);
     const { id } = await service.create();
     assert.equal((await record(id, { ...MONEY, received_on: day(0) })).status, 200);
   });
