@@ -378,7 +378,7 @@ describe('a customer without scripts', () => {
     await page.locator('main').focus();
     while (!(await page.evaluate("document.activeElement.matches('.taken')")))
       await page.keyboard.press('Tab');
-    assert.equal(await page.evaluate('getComputedStyle(document.activeElement).opacity'), '1');
+    await page.waitForFunction("getComputedStyle(document.activeElement).opacity === '1'");
     const selected = await page.evaluate(
       'document.activeElement.selectionEnd - document.activeElement.selectionStart',
     );

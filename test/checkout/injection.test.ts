@@ -371,18 +371,19 @@ describe('injection', () => {
       // What listens does hear: a page that escapes nothing runs it, and on one with our policy the policy complains.
       const body = '<img src=x onerror="ran()"><script>ran()</script>';
       const { headers: ours } = await get({ payment_id: 'x' });
-      const policy = ours.get('content-security-policy')!;
+      // Without its reports, which might come when the log is looked at.
+      const policy = ours.get('content-security-policy')!.replace(/; report-.*$/, '');
       for (const headers of [{}, { 'content-security-policy': policy }]) {
+        const isOurs = 'content-security-policy' in headers;
         await page.route('**/control', (route) =>
           route.fulfill({ body, headers: { ...headers, 'content-type': 'text/html' } }),
         );
         await page.goto(`${harness.origin}/control`);
-        await eventually(() => ran.length + complaints.length >= 2);
+        await eventually(() => (isOurs ? complaints : ran).length >= 2);
+        await page.goto('about:blank');
         await page.unroute('**/control');
-        const [heard, stopped] = [ran.splice(0).length, complaints.splice(0).length];
-        if ('content-security-policy' in headers)
-          assert.ok(heard === 0 && stopped >= 2, `${heard} ${stopped}`);
-        else assert.equal(heard, 2);
+        assert.equal(ran.splice(0).length, isOurs ? 0 : 2);
+        complaints.length = 0;
       }
       asked.length = 0;
       harness.logged.length = 0;

@@ -1,15 +1,14 @@
 // Expiry: from its moment on nobody sees or moves the payment as pending, whether the sweeper has written so or not.
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import pg from 'pg';
 import { sentForReview } from '../../support/admin.ts';
 import { sharedHarness } from '../../support/harness.ts';
 import { heldUp } from '../../support/journal.ts';
+import { editOutside } from '../../support/outside.ts';
 import { cancelAsCustomer, paymentNow, submit, sweep } from '../../support/payments.ts';
 import { ENGINES } from '../../support/stores.ts';
+import { eventually } from '../../support/waiting.ts';
 
 const LIFETIME_S = 300;
 /** In which a sweeper fails twice more. */
@@ -120,25 +119,13 @@ for (const engine of ENGINES) {
 
     test('a sweeper that fails each second says so once, and that it works again', async () => {
       const lines = (text: string) => service.logged.filter((line) => line.includes(text)).length;
-      const rename = async (from: string, to: string) => {
-        if (engine === 'sqlite') {
-          const database = new DatabaseSync(join(service.store.storage, 'counterfoil.sqlite'), {
-            timeout: 5000,
-          });
-          database.exec(`alter table ${from} rename to ${to}`);
-          database.close();
-          return;
-        }
-        const client = new pg.Client(service.store.database_url!);
-        await client.connect();
-        await client.query(`alter table ${from} rename to ${to}`);
-        await client.end();
-      };
+      const rename = (from: string, to: string) =>
+        editOutside(service.store, `alter table ${from} rename to ${to}`);
       await rename('payments', 'payments_away');
-      while (lines('the sweeper will try again') === 0) await pause(50);
+      await eventually(() => lines('the sweeper will try again') > 0);
       await pause(ROUNDS_MS);
       await rename('payments_away', 'payments');
-      while (lines('the sweeper works again') === 0) await pause(50);
+      await eventually(() => lines('the sweeper works again') > 0);
       assert.deepEqual([lines('the sweeper will try again'), lines('the sweeper works again')], [1, 1]);
     });
   });

@@ -7,19 +7,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Feed } from '../../../src/journal/feed.ts';
 import { entriesAfter, newestEntry } from '../../../src/journal/queries.ts';
 import { createLogger } from '../../../src/lib/log.ts';
-import { listEvents, type Position } from '../../../src/payments/events/list.ts';
 import { EventStreams } from '../../../src/payments/events/streams.ts';
-import { PAYMENT_ID_PREFIX } from '../../../src/payments/payment.ts';
 import type { Database, Value } from '../../../src/store/database.ts';
 import { startHarness } from '../../support/harness.ts';
 import { eventually } from '../../support/waiting.ts';
 
 const TENANT = { merchant_id: 'mer_development', mode: 'test' } as const;
 
-/** Opens a stream of `streams` behind `after`. `told` is the payments that it has told of by now. */
-async function listen(streams: EventStreams, after: Position | undefined) {
+/** Opens a stream of `streams` behind an entry. `told` is the payments that it has told of by now. */
+async function listen(streams: EventStreams, number: number) {
   const server = createServer(async (_request, response) => {
-    const asked = { tenant: TENANT, filter: {}, after, mayGoOn: () => true };
+    const asked = { tenant: TENANT, filter: {}, after: { number, id: '' }, mayGoOn: () => true };
     const begin = await streams.open(asked, response);
     response.writeHead(200);
     begin();
@@ -47,7 +45,7 @@ test('what happens while a stream reads the list is sent, each once and in order
   const service = await startHarness('sqlite');
   const { database, journal } = service.service;
   await service.create();
-  const { end: after } = await listEvents(database, TENANT, {}, undefined, 10);
+  const after = await newestEntry(database);
   const ids = [(await service.create()).id];
 
   // The first read of the list is as it is, and arrives late.
@@ -65,7 +63,7 @@ test('what happens while a stream reads the list is sent, each once and in order
       return rows;
     },
   } as unknown as Database;
-  const feed = new Feed({ database, journal, prefix: PAYMENT_ID_PREFIX, log: createLogger('silent') });
+  const feed = new Feed({ database, journal, prefix: 'pay_', log: createLogger('silent') });
   const stream = await listen(new EventStreams(late, feed), after);
   try {
     await isRead.promise;
@@ -87,7 +85,7 @@ test('what is not known to stand is sent once it is', async () => {
   const service = await startHarness('sqlite');
   const { database } = service.service;
   await service.create();
-  const { end: after } = await listEvents(database, TENANT, {}, undefined, 10);
+  const after = await newestEntry(database);
   const ids = [(await service.create()).id];
   const reached = await newestEntry(database);
   ids.push((await service.create()).id);
