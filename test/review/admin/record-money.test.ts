@@ -62,18 +62,6 @@ describe('recording money at /admin', () => {
     assert.equal(cancelling.json.error.code, 'invalid_status');
   });
 
-  test('a repeated call changes nothing, and is told who was first.', async () => {
-    const { id } = await service.create();
-    const answers = await Promise.all([1, 2, 3].map(() => record(id)));
-    assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 409, 409]);
-    const entries = await entryCount(service);
-    const { status, json } = await record(id);
-    assert.equal(status, 409);
-    assert.equal(json.error.code, 'invalid_status');
-    assert.match(json.error.message, /^Ana Alvarez recorded money on it on /);
-    assert.equal(await entryCount(service), entries);
-  });
-
   test('every fault is told at once, and none of what was sent.', async () => {
     const body = { amount: '40', received_on: '20.11.2024', note: '4242 4242 4242 4242', version: 0, x: 1 };
     const faults = await faultsOf(body);
