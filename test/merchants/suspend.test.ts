@@ -53,7 +53,6 @@ describe('a suspended merchant', () => {
     assert.equal(late.resume().statusCode, 403, 'what came meanwhile is not too late to refuse');
     const { json } = await harness.request('/v1/payments', { method: 'POST', body: { amount: 1 } });
     assert.equal(json.error.code, 'forbidden');
-    assert.equal(json.error.message, 'This merchant is suspended. Ask the operator of this service.');
     assert.equal((await harness.request('/v1/payments', { key: OTHER_KEY })).status, 200);
     for (const page of [await open(harness, id), await send(pending)]) {
       assert.equal(page.status, 403);

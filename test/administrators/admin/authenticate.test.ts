@@ -92,10 +92,7 @@ describe('tokens at /admin', () => {
         for (const options of [{}, { headers: { 'content-type': 'text/plain' } }]) {
           const answer = await post(service, auditor, path, '{', options);
           assert.equal(answer.status, 403);
-          assert.deepEqual(answer.json.error, {
-            code: 'forbidden',
-            message: 'The role auditor does not allow this.',
-          });
+          assert.equal(answer.json.error.code, 'forbidden');
         }
       }
     }

@@ -33,7 +33,7 @@ describe('an account', () => {
     assert.match(wrong.text, /href="#current-password"/);
     assert.doesNotMatch(wrong.text, /href="#password"/, 'nothing is told of the new one before');
     const refused = await client.send(page, { ...guessed, 'current-password': client.account.password });
-    assert.match(refused.text, /href="#password">The password must be harder to guess/);
+    assert.match(refused.text, /href="#password"/);
     const device = client.cookies.get('counterfoil_device');
     const sent = {
       'current-password': client.account.password,
@@ -41,7 +41,7 @@ describe('an account', () => {
       'password-again': NEW_PASSWORD,
     };
     const changed = await client.send(page, sent);
-    assert.match(changed.body, /Your password is changed/);
+    assert.equal(changed.url.search, '?done=password');
     assert.notEqual(client.cookies.get('counterfoil_device'), device, 'the old one died with the password');
     assert.equal((await client.get('/account')).h1, 'Your account');
     assert.equal((await other.get('/account')).h1, 'Sign in');
@@ -68,7 +68,7 @@ describe('an account', () => {
       assert.equal((await client.send(page, typed)).status, 422);
     assert.equal((await other.get('/account')).h1, 'Your account', 'nothing ends without the password');
     const ended = await client.send(page, password);
-    assert.match(ended.body, /You are signed out everywhere else/);
+    assert.equal(ended.url.search, '?done=sessions');
     assert.equal((await other.get('/account')).h1, 'Sign in');
     for (const path of ['/account', '/account/passkeys'])
       for (const done of ['constructor', 'toString', '__proto__', 'x'])
@@ -128,10 +128,10 @@ describe('an account', () => {
       };
       const without = await client.send(page, typed);
       assert.equal(without.status, 422, path);
-      assert.match(without.text, /href="#current-password">Enter your current password</);
+      assert.match(without.text, /href="#current-password"/);
       const wrong = await client.send(without, { ...typed, 'current-password': 'not the right one' });
       assert.equal(wrong.status, 422, path);
-      assert.match(wrong.text, /href="#current-password">This is not your password</);
+      assert.match(wrong.text, /href="#current-password"/);
     }
     assert.deepEqual(await rowOf(client.account), before);
   });
@@ -146,7 +146,7 @@ describe('an account', () => {
     assert.equal(wrong.status, 422);
     assert.equal(formOf(wrong).values.secret, totpSecret);
     const done = await client.send(wrong, { ...password, code: codeOf(harness, { totpSecret }) });
-    assert.match(done.body, /You use the new authenticator app from now on/);
+    assert.equal(done.url.search, '?done=totp');
     const another = client.cookies.get('counterfoil_device');
     assert.ok(another && another !== device, 'the old one ended with the app');
     harness.clock.advance(60_000);

@@ -104,7 +104,6 @@ describe('a form whose sender is not signed in any more', () => {
   test('is carried through the sign-in, and stands on its page again to be sent.', async () => {
     const { account, client, page } = await lapsed();
     assert.equal(page.status, 401);
-    assert.match(page.body, /What you typed is kept/);
     const carried = Buffer.from(formOf(page).values.draft!, 'base64url').toString();
     assert.ok(carried.includes('tablet') && !carried.includes('never carried along'), carried);
     assert.equal(page.url.search, '?from=here');
@@ -114,13 +113,12 @@ describe('a form whose sender is not signed in any more', () => {
     const there = await client.send(wrong, { email, password, code: codeOf(harness, account) });
     assert.equal(there.status, 200);
     assert.equal(there.h1, 'Your passkeys');
-    assert.match(there.body, /What you typed is still here/);
     const draft = there.forms.find(({ fields }) => fields.includes('name')) ?? assert.fail(there.body);
     assert.equal(draft.values.name, TYPED.name);
     assert.equal(draft.values['current-password'], '');
     const sent = await client.post(draft.action, draft.values);
     assert.equal(sent.status, 422, 'its token is good: what is left to do is its own affair');
-    assert.match(sent.body, /Enter your current password/);
+    assert.match(sent.text, /href="#current-password"/);
   });
 
   test('is told to be lost where it is too long to carry.', async () => {
@@ -128,7 +126,6 @@ describe('a form whose sender is not signed in any more', () => {
     const page = await client.post('/account/passkeys', { name: 'x'.repeat(25_000) });
     assert.equal(page.status, 401);
     assert.equal('draft' in formOf(page).values, false);
-    assert.doesNotMatch(page.body, /is kept on this page/);
   });
 
   test('comes to nothing worse than the sign-in page where the draft is made up.', async () => {
@@ -201,7 +198,6 @@ describe('somebody signed in', () => {
   test('a form with the token of an older session is shown again, filled in.', async () => {
     const page = await client.post('/account/passkeys', { token: 'A'.repeat(43), name: 'Phone' });
     assert.equal(page.status, 403);
-    assert.match(page.body, /older than your sign-in/);
     assert.equal(page.forms.find(({ fields }) => fields.includes('name'))?.values.name, 'Phone');
   });
 

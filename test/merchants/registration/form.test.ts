@@ -34,7 +34,6 @@ for (const engine of ENGINES) {
       const page = await ana.send(await ana.open(), CORNER_SHOP, fromElsewhere());
       assert.deepEqual([page.status, page.h1], [201, 'Your API key']);
       assert.equal(page.headers.get('cache-control'), 'no-store');
-      assert.match(page.body, /Corner Shop is registered\./);
       const payment = await harness.create({}, { key: keyOn(page) });
       assert.equal(payment.merchant_name, 'Corner Shop');
     });
@@ -87,7 +86,7 @@ for (const engine of ENGINES) {
       assert.equal(keyOn(pages[0]!), keyOn(pages[1]!));
       const late = await ana.send(form, { ...CORNER_SHOP, email: 'b@corner.example' }, fromElsewhere());
       assert.equal(late.status, 422);
-      assert.match(late.body, /This invitation cannot be used/);
+      assert.match(late.text, /href="#invite"/);
     });
   });
 
@@ -163,7 +162,6 @@ describe('whose form it is', () => {
     ana.cookies.clear();
     const again = await ana.send(form, shop, fromElsewhere());
     assert.deepEqual([again.status, again.h1], [403, 'Register your business']);
-    assert.match(again.body, /Nothing was created yet\. Check what you typed and send the form once more\./);
     const { seed, token: _, ...typed } = again.forms[0]!.values;
     assert.deepEqual(typed, shop);
     assert.notEqual(seed, form.forms[0]!.values.seed);

@@ -252,7 +252,7 @@ describe('invitations', () => {
   test('without one nobody registers; with one somebody does, once.', async () => {
     const none = await register(harness);
     assert.equal(none.status, 422);
-    assert.deepEqual(none.json.error.details, { invite: 'Must be the code of an invitation.' });
+    assert.deepEqual(Object.keys(none.json.error.details), ['invite']);
     const invite = await invited(harness);
     assert.equal((await register(harness, { ...CORNER_SHOP, invite })).status, 201);
     assert.equal((await register(harness, { ...CORNER_SHOP, invite })).status, 422);
