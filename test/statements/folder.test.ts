@@ -139,7 +139,7 @@ test('taken, done and failed are folders: nothing is moved through a link', asyn
 test('of two nodes that watch one folder, one imports each file', async () => {
   const folder = newFolder();
   const nodes = [watch(folder, { isShared: true }), watch(folder, { isShared: true })];
-  const names = Array.from({ length: 12 }, (_, i) => `S${i + 100}`);
+  const names = Array.from({ length: 6 }, (_, i) => `S${i + 100}`);
   for (const name of names) put(folder, `${name}.xml`, statement(name));
   for (let turn = 0; turn < 2; turn++) await Promise.all(nodes.map((node) => node.look()));
   assert.equal(namesIn(folder, 'done').length, names.length);

@@ -128,8 +128,8 @@ export class Bank {
   }
 
   /** The open lines whose payment is certain, with it. */
-  async certain() {
-    return certainPairs(await this.open());
+  async certain(open?: Awaited<ReturnType<Bank['open']>>) {
+    return certainPairs(open ?? (await this.open()));
   }
 
   /** What is proposed first for an open line. */

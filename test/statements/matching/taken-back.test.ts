@@ -80,7 +80,7 @@ describe('money that went back', () => {
   /** What is said of the line of a payment: in the list and on its own. */
   async function told(...paid: Paid[]): Promise<[string, boolean, string][]> {
     const open = await bank.open();
-    const certain = new Set((await bank.certain()).map(({ payment }) => payment.id));
+    const certain = new Set((await bank.certain(open)).map(({ payment }) => payment.id));
     const lineOf = (n: number, all: typeof open) =>
       all.find(({ line: { references } }) => (references.booking ?? references.bank) === `C${n}`)!;
     // Alone, with all debits behind it, it is told the same.
