@@ -1,10 +1,10 @@
 // Things with an end for the campaign of the clock: made in a day that is over, so that each ends within seconds of its beginning.
 import assert from 'node:assert/strict';
-import { createToken } from '../../src/administrators/token.ts';
 import { DAY_MS, MINUTE_MS, SECOND_MS } from '../../src/lib/time.ts';
+import { addToken } from '../support/admin.ts';
 import { type Account, createAccount, signInAs } from '../support/console.ts';
 import { type CheckoutPage, open, send, TYPED } from '../support/customer.ts';
-import { type Harness, KEY, OPERATOR } from '../support/harness.ts';
+import { type Harness, KEY } from '../support/harness.ts';
 import { createAt, KEYS } from '../support/shop.ts';
 
 const SESSION_IDLE_MS = 15 * MINUTE_MS;
@@ -78,10 +78,7 @@ async function keptAnswer(harness: Harness): Promise<Life> {
 }
 
 async function token(harness: Harness, { administrator }: Account): Promise<Life> {
-  const wanted = { administratorId: administrator.id, role: 'auditor', name: 'Nightly', days: 1 } as const;
-  const made = await harness.service.journal.commit((transaction) =>
-    createToken(transaction, wanted, OPERATOR),
-  );
+  const made = await addToken(harness, administrator.id, 'auditor', 1);
   return {
     name: 'a token',
     endsAt: made.row.expires_at,

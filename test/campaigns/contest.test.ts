@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { SECOND_MS } from '../../src/lib/time.ts';
-import { expireDuePayments } from '../../src/payments/expire.ts';
 import type { Payment } from '../../src/payments/payment.ts';
 import { type CheckoutPage, FROM_OUR_PAGE, HEADINGS, load, TYPED } from '../support/customer.ts';
+import { sweep } from '../support/payments.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
 import { KEYS, SHOP } from '../support/shop.ts';
 import { ENGINES } from '../support/stores.ts';
@@ -205,7 +205,7 @@ for (const engine of ENGINES) {
         async () => {
           await turns(random.pick([0, 2, 5, 10, 20, TURNS]));
           shop.harness.clock.advance(LIFE_S * SECOND_MS);
-          await Promise.all(shop.services.map(({ journal }) => expireDuePayments(journal)));
+          await Promise.all(shop.services.map((service) => sweep({ ...shop.harness, service })));
         },
       );
       context.diagnostic(JSON.stringify(ends));
@@ -217,7 +217,7 @@ for (const engine of ENGINES) {
         const sent = await form(id);
         shop.harness.clock.advance(LIFE_S * SECOND_MS);
         const answer = await post(sent);
-        while ((await expireDuePayments(shop.harness.service.journal)) > 0) {}
+        await sweep(shop.harness);
         assert.equal(await settled(id, [answer]), 'expired');
       }
     });

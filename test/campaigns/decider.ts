@@ -2,16 +2,16 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import type { Principal } from '../../src/administrators/administrator.ts';
 import { Journal } from '../../src/journal/journal.ts';
 import { systemClock } from '../../src/lib/time.ts';
 import { approve, reject } from '../../src/review/decide.ts';
 import { openDatabase } from '../../src/store/open.ts';
+import type { ANA } from '../support/reviewers.ts';
 import type { Store } from '../support/stores.ts';
 
 export interface Attempt {
   id: string;
-  by: Principal;
+  by: typeof ANA;
   did: 'approve' | 'reject';
 }
 

@@ -4,8 +4,7 @@ import { chmodSync, chownSync, globSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
 import pg from 'pg';
-import { newSecret } from '../../src/lib/secrets.ts';
-import { keyDigest } from '../../src/merchants/merchant.ts';
+import { newSecret, sha256Hex } from '../../src/lib/secrets.ts';
 import { COMMAND, run, start } from '../support/command.ts';
 import { freePort } from '../support/free-ports.ts';
 import { ask, LIVE_KEY, startHarness } from '../support/harness.ts';
@@ -73,7 +72,7 @@ for (const end of ['SIGTERM', 'SIGKILL'] as const) {
   }, async () => {
     const disk = mountSmallDisk('ext4', DISK_MIB);
     const leaving = newSecret('cfk_live_');
-    const place = installation(`${SAFE}      - key_sha256: ${keyDigest(leaving)}\n        mode: live\n`);
+    const place = installation(`${SAFE}      - key_sha256: ${sha256Hex(leaving)}\n        mode: live\n`);
     const created = new Map<string, string>();
     let server: ServerProcess | undefined;
     try {

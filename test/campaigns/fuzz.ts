@@ -11,7 +11,6 @@ import { STATUS_OF_CODE } from '../../src/lib/errors.ts';
 import { HOUR_MS } from '../../src/lib/time.ts';
 import { paymentAnswerSchema } from '../../src/payments/api/payments.ts';
 import { errorSchema } from '../../src/web/errors.ts';
-import { JSON_TYPE } from '../../src/web/headers.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { mutateBytes, mutateRequest } from '../support/mutate.ts';
 import { CANARY, CARD_NUMBERS, MALFORMED } from '../support/nasty-values.ts';
@@ -74,7 +73,7 @@ function check(answer: WireAnswer): void {
     assert.ok(PAGE_STATUSES.has(status), `a page with ${status}`);
     return;
   }
-  assert.equal(type, JSON_TYPE);
+  assert.equal(type, 'application/json; charset=utf-8');
   if (body === '') return; // to HEAD
   const { error } = errorSchema.parse(JSON.parse(body));
   assert.equal(status, STATUS_OF_CODE[error.code], error.code);

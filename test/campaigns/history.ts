@@ -1,12 +1,10 @@
 // Days at the service, for campaigns that need a history: payments made, paid, decided, cancelled, expired, forgotten and erased.
 import type { Transaction } from '../../src/journal/transaction.ts';
 import { DAY_MS, SECOND_MS } from '../../src/lib/time.ts';
-import { expireDuePayments } from '../../src/payments/expire.ts';
 import { forgetOldAnswers } from '../../src/payments/idempotency.ts';
-import { requestLink } from '../../src/payments/submit.ts';
 import { addNote, claim, release } from '../../src/review/act.ts';
 import type { Harness } from '../support/harness.ts';
-import { decide, erase, record, submit } from '../support/payments.ts';
+import { askForLink, decide, erase, record, submit, sweep } from '../support/payments.ts';
 import { ANA, BEN, haveReviewers } from '../support/reviewers.ts';
 import type { SeededRandom } from '../support/seeded-random.ts';
 
@@ -51,7 +49,7 @@ export async function act(service: Harness, random: SeededRandom): Promise<void>
     async () => service.request(`/v1/payments/${await pending()}/cancel`, { method: 'POST', ...key() }),
     async () => {
       service.clock.advance(LIFE_S * SECOND_MS);
-      await expireDuePayments(service.service.journal);
+      await sweep(service);
     },
     async () => unlessTaken(submit(service, await pending())),
     async () => {
@@ -64,10 +62,7 @@ export async function act(service: Harness, random: SeededRandom): Promise<void>
     },
     async () => {
       const id = await anyOf('cancelled');
-      if (id)
-        await unlessTaken(
-          service.service.journal.commit((transaction) => requestLink(transaction, id, 'req_test'), id),
-        );
+      if (id) await unlessTaken(askForLink(service, id));
     },
     async () => {
       const id = await anyOf(random.pick(['pending', 'cancelled']));

@@ -2,7 +2,6 @@
 import { changeKeys, issueKey, OVERLAPS_MS, revokeKey, rotateKey } from '../../src/merchants/api-keys.ts';
 import { limitMerchant } from '../../src/merchants/change.ts';
 import { createInvite, listInvites, revokeInvite } from '../../src/merchants/invite.ts';
-import type { KnownKey } from '../../src/merchants/merchant.ts';
 import { type Registered, registerMerchant } from '../../src/merchants/register.ts';
 import { type Harness, OPERATOR } from '../support/harness.ts';
 import type { SeededRandom } from '../support/seeded-random.ts';
@@ -28,7 +27,11 @@ async function invite({ service }: Harness, random: SeededRandom): Promise<strin
 }
 
 /** Makes, replaces or ends a key of somebody's. */
-async function changeKey({ service }: Harness, random: SeededRandom, key: KnownKey): Promise<unknown> {
+async function changeKey(
+  { service }: Harness,
+  random: SeededRandom,
+  key: Parameters<typeof rotateKey>[1],
+): Promise<unknown> {
   const { merchant_id: merchantId, mode } = key;
   const name = random.chance(0.5) ? 'Zoë’s till' : null;
   const expires_at = random.chance(0.3) ? Date.now() + random.between(1, 100) * 86_400_000 : null;

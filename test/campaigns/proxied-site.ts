@@ -6,7 +6,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { keyLine, newSecretKey } from '../../src/journal/keys/key-file.ts';
-import { keyDigest } from '../../src/merchants/merchant.ts';
+import { sha256Hex } from '../../src/lib/secrets.ts';
 import { freePort } from '../support/free-ports.ts';
 import { LIVE_KEY } from '../support/harness.ts';
 import { HOST, type HttpsClient, newHttpsClient, type ProxyAnswer } from '../support/https-client.ts';
@@ -43,7 +43,7 @@ merchants:
   - id: mer_proxied
     name: Proxied Shop
     keys:
-      - { key_sha256: ${keyDigest(LIVE_KEY)}, mode: live }
+      - { key_sha256: ${sha256Hex(LIVE_KEY)}, mode: live }
 `;
 
 export const BEARER = { authorization: `Bearer ${LIVE_KEY}` };

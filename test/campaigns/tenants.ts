@@ -1,12 +1,12 @@
 // Merchants in both modes, each with what it wrote and was told: whose every word, id and key is.
 import assert from 'node:assert/strict';
-import { newSecret } from '../../src/lib/secrets.ts';
+import { newSecret, sha256Hex } from '../../src/lib/secrets.ts';
 import { changeKeys, issueKey } from '../../src/merchants/api-keys.ts';
-import { KEY_PREFIX, keyDigest, keyId, type Mode } from '../../src/merchants/merchant.ts';
 import { type Harness, OPERATOR } from '../support/harness.ts';
 import type { SeededRandom } from '../support/seeded-random.ts';
 
-const MODES: readonly Mode[] = ['live', 'test'];
+const MODES = ['live', 'test'] as const;
+type Mode = (typeof MODES)[number];
 
 /** What belongs to somebody wherever it stands: the canaries in all that merchants write, ids, and keys. */
 const MARK =
@@ -107,7 +107,7 @@ interface Configured {
 /** Merchants for the configuration file, and its lines. */
 export function configuredMerchants(count: number, random: SeededRandom) {
   const merchants = Array.from({ length: count }, (_, i): Configured => {
-    const keys = { live: newSecret(KEY_PREFIX.live), test: newSecret(KEY_PREFIX.test) };
+    const keys = { live: newSecret('cfk_live_'), test: newSecret('cfk_test_') };
     return { id: `mer_configured${i}`, canary: newCanary(random), keys };
   });
   const lines = merchants.map(
@@ -116,7 +116,7 @@ export function configuredMerchants(count: number, random: SeededRandom) {
     website: https://${canary}.example/
     support: ${canary}@${canary}.example
     keys:
-${MODES.map((mode) => `      - { key_sha256: ${keyDigest(keys[mode])}, mode: ${mode} }\n`).join('')}`,
+${MODES.map((mode) => `      - { key_sha256: ${sha256Hex(keys[mode])}, mode: ${mode} }\n`).join('')}`,
   );
   return { merchants, lines: lines.join('') };
 }
@@ -175,5 +175,5 @@ function addMerchant(
 
 /** A key as its owner knows it. */
 export function ownKey(key: string): OwnKey {
-  return { id: keyId(keyDigest(key)), key, isOver: false, isReplaced: false };
+  return { id: `key_${sha256Hex(key).slice(0, 16)}`, key, isOver: false, isReplaced: false };
 }

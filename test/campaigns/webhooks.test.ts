@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { NOT_NOTED } from '../../src/webhooks/sender.ts';
 import { freePort } from '../support/free-ports.ts';
 import { ask, writeConfiguration } from '../support/harness.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
@@ -12,6 +11,8 @@ import { answering, WebhookReceiver } from '../support/webhook-receiver.ts';
 import { HookTally } from './hook-tally.ts';
 import { NodeProcess, startSite } from './node-processes.ts';
 
+/** Attempts of a worker that may be under way without a note of them. */
+const NOT_NOTED = 8;
 const RUNS = Number(process.env.COUNTERFOIL_RUNS) || 4;
 const ENDPOINTS = 5;
 const CLIENTS = 3;
