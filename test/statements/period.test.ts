@@ -3,8 +3,10 @@ import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { Bank, checked, methodsOf } from '../support/bank.ts';
 import { camt, type Entry } from '../support/camt.ts';
+import { Clerk } from '../support/clerk.ts';
 import { type Client, signIn } from '../support/console.ts';
 import { sharedHarness } from '../support/harness.ts';
+import { haveReviewers } from '../support/reviewers.ts';
 import { ENGINES } from '../support/stores.ts';
 
 /** An account for each test, so that one store serves them all. */
@@ -145,7 +147,8 @@ for (const engine of ENGINES) {
         }),
       );
       await bank.paste('30.00 EUR\tORDER-1', '2026-11-03', account);
-      assert.deepEqual(await read(account, '2026-11-01', '2026-11-30'), [
+      const whole = await read(account, '2026-11-01', '2026-11-30');
+      assert.deepEqual(whole, [
         ...['0.00', '30.00', '30.00'],
         [
           ['2026-11-02', '10.00'],
@@ -153,6 +156,11 @@ for (const engine of ENGINES) {
           ['2026-11-03', null],
         ],
       ]);
+      // A line that is split counts by its parts.
+      await haveReviewers(harness.service);
+      const [line] = await bank.linesOf('I1');
+      await new Clerk(bank).split(line!.id, [{ ...(await bank.pay(10)), minor: 600 }]);
+      assert.deepEqual((await read(account, '2026-11-01', '2026-11-30')).slice(0, 3), whole.slice(0, 3));
     });
 
     test('without any balance nothing is compared; a later one tells the opening balance', async () => {

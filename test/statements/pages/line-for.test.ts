@@ -124,6 +124,15 @@ test('what an approved payment lacks is told from a part of what it was approved
   assert.match((await books.reads(paid.id)).body, /You have paid/);
 });
 
+test('what arrived beyond what was asked for is to be returned to who sent it', async () => {
+  const paid = await order(49.9);
+  const says = async () => (await books.get(`/payments/${paid.id}`)).body;
+  assert.doesNotMatch(await says(), /bank statement/);
+  const text = referenceOn(await books.reads(paid.id));
+  await books.press(await bring('59.90', { text, name: 'Zoë Berg' }), 'Match, decide later');
+  assert.match(await says(), /Worth a look.*€10\.00 more .*Return €10\.00 to “Zoë Berg”/);
+});
+
 test('where more went back than arrived, nothing arrived, and what was asked for is missing', async () => {
   const paid = await order(50);
   const text = referenceOn(await books.reads(paid.id));
