@@ -15,7 +15,7 @@ const OF_A_FAILING_ONE = 1;
 /** Due deliveries of one endpoint beyond which no more events are queued. Later ones wait in the history, where they cost nothing. */
 const AHEAD = 1000;
 /** Attempts of one endpoint that run or are not written down yet. As many may come twice if the node is killed. */
-export const NOT_NOTED = 8;
+const NOT_NOTED = 8;
 
 /** What the senders of a node share. */
 export interface SendingNode {
