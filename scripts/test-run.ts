@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { launchShared } from '../test/support/chromium.ts';
 import { startPostgres } from '../test/support/postgres-server.ts';
-import { makeTemplate } from '../test/support/stores.ts';
+import { makeTemplates } from '../test/support/stores.ts';
 import { Report } from './test-report.ts';
 import type { Told } from './test-worker.ts';
 
@@ -73,7 +73,7 @@ export async function startTestRun(report = new Report()): Promise<TestRun> {
   const chromium = await launchShared();
   const postgres = await startPostgres();
   process.env.COUNTERFOIL_TEST_POSTGRES = postgres.url;
-  process.env.COUNTERFOIL_TEST_TEMPLATE = await makeTemplate();
+  await makeTemplates();
   process.env.COUNTERFOIL_TEST_CHROMIUM = chromium.url;
   process.env.NODE_COMPILE_CACHE = resolve('node_modules/.cache'); // many processes load the same modules, as `bin/counterfoil.js` does
   return {

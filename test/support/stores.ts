@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,7 +10,7 @@ import pg from 'pg';
 import { fileSystemOf } from '../../src/operate/checks/machine-checks.ts';
 import type { Database } from '../../src/store/database.ts';
 import { migrate } from '../../src/store/migrate.ts';
-import { openDatabase } from '../../src/store/open.ts';
+import { openDatabase, SQLITE_FILE } from '../../src/store/open.ts';
 import { LONGER_THAN_A_TEST_MS } from './waiting.ts';
 
 export type Engine = 'sqlite' | 'postgres';
@@ -64,18 +64,32 @@ function serverUrl(): string {
 export const openPatiently = (settings: Pick<Store, 'storage' | 'database_url'>): Promise<Database> =>
   openDatabase(settings, assert.ifError, undefined, LONGER_THAN_A_TEST_MS);
 
-/** Makes a database that has the tables, and nothing in them. Returns its name, which those of `storeToServe` are copied from. */
-export async function makeTemplate(): Promise<string> {
-  const { storage, database_url } = await temporaryStore('postgres');
-  const database = await openPatiently({ storage, database_url });
-  await migrate(database);
-  await database.close();
-  return new URL(database_url!).pathname.slice(1);
+/** A store that has the tables, and nothing in them: the file of SQLite, and the name of the database of PostgreSQL. */
+const TEMPLATES: Record<Engine, string> = {
+  sqlite: 'COUNTERFOIL_TEST_TEMPLATE_FILE',
+  postgres: 'COUNTERFOIL_TEST_TEMPLATE',
+};
+
+/** Makes on both engines what the stores of `storeToServe` are copied from, which spares a run the making of their tables. */
+export async function makeTemplates(): Promise<void> {
+  for (const engine of BOTH) {
+    const { storage, database_url } = await temporaryStore(engine);
+    const database = await openPatiently({ storage, database_url });
+    await migrate(database);
+    await database.close();
+    process.env[TEMPLATES[engine]] =
+      database_url === null ? join(storage, SQLITE_FILE) : new URL(database_url).pathname.slice(1);
+  }
 }
 
-/** Makes a store to serve from: on PostgreSQL its tables are there already, which spares a run their making. */
-export const storeToServe = (engine: Engine): Promise<Store> =>
-  temporaryStore(engine, tmpdir(), process.env.COUNTERFOIL_TEST_TEMPLATE);
+/** Makes a store to serve from, whose tables are there already. */
+export async function storeToServe(engine: Engine): Promise<Store> {
+  const template = process.env[TEMPLATES[engine]];
+  if (engine === 'postgres') return temporaryStore(engine, tmpdir(), template);
+  const store = await temporaryStore(engine);
+  if (template) copyFileSync(template, join(store.storage, SQLITE_FILE));
+  return store;
+}
 
 /** Makes an empty store, in a folder of `place`, or one on PostgreSQL that has what a database `template` has. */
 export async function temporaryStore(
