@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { configurationPage, EXAMPLE } from '../scripts/write-docs.ts';
 import { VERSION } from '../src/lib/version.ts';
-import { DEVELOPMENT_KEY, keyDigest } from '../src/merchants/merchant.ts';
 import {
   ConfigurationError,
   configurationFile,
@@ -14,7 +13,8 @@ import {
   readConfiguration,
 } from '../src/operate/config.ts';
 import type { Environment } from '../src/operate/environment.ts';
-import { LIVE_KEY, OTHER_KEY } from './support/harness.ts';
+import { KEY, LIVE_KEY, OTHER_KEY } from './support/harness.ts';
+import { digestOf } from './support/keys.ts';
 
 const FILE = '/etc/counterfoil.yaml';
 const PRODUCTION = 'environment: production\nbase_url: https://pay.example\ntrust_proxy: [127.0.0.1]\n';
@@ -181,7 +181,7 @@ test('two merchants with one id, or one key between them, are refused', () => {
   const first = DEVELOPMENT + merchant(`key: ${OTHER_KEY}`);
   assert.match(fault(first + second('mer_one', `key: ${LIVE_KEY}`)), /:7: merchants\[1\]\.id is used twice$/);
   assert.match(
-    fault(first + second('mer_two', `key_sha256: ${keyDigest(OTHER_KEY)}`)),
+    fault(first + second('mer_two', `key_sha256: ${digestOf(OTHER_KEY)}`)),
     /:10: merchants\[1\]\.keys\[0\]\.key_sha256 is the same key as merchants\[0\]\.keys\[0\]\.key: /,
   );
 });
@@ -195,8 +195,8 @@ test('production refuses plain keys, the development key in any form, and addres
     'is the development key, which everybody knows: make another with `counterfoil keys create` and remove this one';
   const at = `${FILE}:8: merchants[0].keys[0]`;
   assert.equal(fault(PRODUCTION + merchant(`key: ${LIVE_KEY}`)), `${at}.key ${plain}`);
-  assert.equal(fault(PRODUCTION + merchant(`key: ${DEVELOPMENT_KEY}`)), `${at}.key ${known}`);
-  const digest = keyDigest(DEVELOPMENT_KEY);
+  assert.equal(fault(PRODUCTION + merchant(`key: ${KEY}`)), `${at}.key ${known}`);
+  const digest = digestOf(KEY);
   assert.equal(fault(PRODUCTION + merchant(`key_sha256: ${digest}`)), `${at}.key_sha256 ${known}`);
   assert.equal(
     fault('environment: production\nbase_url: http://pay.example'),
@@ -238,8 +238,8 @@ test('production reaches the console and /admin by https alone, wherever they ar
 
 test('in development every key makes test payments, in production each as it says', () => {
   const keys = merchant(
-    `{ key_sha256: ${keyDigest(LIVE_KEY)}, mode: live }`,
-    `key_sha256: ${keyDigest(OTHER_KEY)}`,
+    `{ key_sha256: ${digestOf(LIVE_KEY)}, mode: live }`,
+    `key_sha256: ${digestOf(OTHER_KEY)}`,
   );
   const modes = (text: string) => parse(text).merchants[0]!.keys.map(({ mode }) => mode);
   assert.deepEqual(modes(DEVELOPMENT + keys), ['test', 'test']);

@@ -7,9 +7,8 @@ import { basename, dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
 import packageJson from '../package.json' with { type: 'json' };
 import { SECRETS_FILE } from '../src/journal/keys/key-file.ts';
-import { EXIT_CONFIGURATION, parseConfiguration } from '../src/operate/config.ts';
+import { parseConfiguration } from '../src/operate/config.ts';
 import { configurationSchema } from '../src/operate/settings/settings.ts';
-import { LIMITS } from '../src/web/server.ts';
 import { plainEnvironment, ROOT } from './support/command.ts';
 
 import { isInstalled } from './support/proxy.ts';
@@ -41,7 +40,7 @@ describe('deploy/counterfoil.service', () => {
       `${value('WorkingDirectory')}/node_modules/.bin/node ${START.options} serve`,
     );
     assert.match(unit, new RegExp(`^Environment=${START.environment}$`, 'm'));
-    assert.equal(value('RestartPreventExitStatus'), String(EXIT_CONFIGURATION));
+    assert.equal(value('RestartPreventExitStatus'), '78');
     assert.equal(value('LogRateLimitIntervalSec'), '0');
     assert.ok(Number(value('TimeoutStopSec')) * 1000 > STOP_DEADLINE_MS);
     assert.equal(value('ExecReload'), '/bin/kill -HUP $MAINPID');
@@ -156,7 +155,7 @@ describe('the proxies', () => {
   const body = (text: string) => text.slice(text.indexOf('{\n'));
 
   test('let go of connections before the service does, and leave it the last word on sizes', () => {
-    const { keepAliveTimeoutMs, bodyBytes } = LIMITS;
+    const [keepAliveTimeoutMs, bodyBytes] = [5000, 65_536];
     const upstream = /^upstream [^}]*\n}/m.exec(nginx)![0];
     const seconds = Number(/keepalive_timeout (\d+)s/.exec(upstream)![1]);
     assert.ok(seconds > 0 && seconds * 1000 < keepAliveTimeoutMs);

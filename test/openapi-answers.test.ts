@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { issueKey, WORKING_KEYS_MAXIMUM } from '../src/merchants/api-keys.ts';
-import { TRIALS } from '../src/review/try-out.ts';
 import {
   type Answer,
   OTHER_KEY,
@@ -15,6 +14,8 @@ import { heldUp } from './support/journal.ts';
 import { DocumentedService, type HoldOptions, LIMITED, type Method, SLOW_KEY } from './support/openapi.ts';
 import { setState } from './support/store-merchant.ts';
 import { ENGINES } from './support/stores.ts';
+
+const TRIALS = ['submit', 'approve', 'reject', 'expire', 'record', 'request_link'];
 
 /** Documented, but not seen here: it takes ten seconds (test/web/errors.test.ts). */
 const NOT_PROVOKED = / 408$/;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -10,8 +10,6 @@ import { join } from 'node:path';
 import { buffer, text } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
-import { SLUGS } from '../../src/web/docs/pages.ts';
-import { errorSchema } from '../../src/web/errors.ts';
 import { newWebhookSecret, signatureHeader } from '../../src/webhooks/signing.ts';
 import { ROOT } from '../support/command.ts';
 import { freePort } from '../support/free-ports.ts';
@@ -102,7 +100,9 @@ function groupsOf(page: string): { blocks: Map<string, string>; answer: unknown 
   return groups;
 }
 
-const PAGES = SLUGS.filter((slug) => slug !== 'reference' && slug !== 'changelog');
+const PAGES = readdirSync(join(ROOT, 'docs/integrate'))
+  .map((name) => name.replace('.md', ''))
+  .filter((page) => page !== 'reference');
 const GROUPS = PAGES.flatMap((page) =>
   groupsOf(page).map((group, index) => ({ page, group: index + 1, ...group })),
 );
@@ -323,9 +323,7 @@ describe('the examples of the documentation', () => {
     const sources = ['web/errors', 'web/rate-limit', 'payments/idempotency', 'lib/errors'].map((file) =>
       readFileSync(join(ROOT, `src/${file}.ts`), 'utf8'),
     );
-    const shown = [...page.matchAll(/^```json\n(.*?)^```/gms)].map(
-      ([, json]) => errorSchema.parse(JSON.parse(json!)).error,
-    );
+    const shown = [...page.matchAll(/^```json\n(.*?)^```/gms)].map(([, json]) => JSON.parse(json!).error);
     for (const { code, message } of shown.filter(({ code }) => NOT_AT_WILL.includes(code)))
       assert.ok(
         sources.some((source) => source.includes(`'${message}'`)),

@@ -2,18 +2,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { HOUR_MS, MINUTE_MS } from '../../src/lib/time.ts';
-import { listLetters } from '../../src/mail/queries.ts';
 import type { Subject } from '../../src/operate/checks/check.ts';
 import { CHECKS } from '../../src/operate/checks/checks.ts';
 import { readConfiguration } from '../../src/operate/config.ts';
 import { COMMAND, operatorOf, run, start } from '../support/command.ts';
 import { type Client, MANY_SIGN_INS, newClient, signIn, signInAs } from '../support/console.ts';
 import { type Harness, startHarness, writeConfiguration } from '../support/harness.ts';
-import { startMailServer } from '../support/mail-server.ts';
+import { lettersOf, startMailServer } from '../support/mail-server.ts';
 import { eventually } from '../support/waiting.ts';
 
 const CUSTOMER = { customer: { email: 'ada@example.com' } };
-const newest = async ({ service }: Harness) => (await listLetters(service.database, {}, 1))[0];
+const newest = async (harness: Harness) => (await lettersOf(harness))[0];
 const isNewest = (harness: Harness, status: string) =>
   eventually(async () => (await newest(harness))?.status === status);
 
@@ -107,8 +106,8 @@ test('why a letter did not leave is said in words, in the language of the page',
   server.behave('take');
   harness.clock.advance(HOUR_MS);
   await eventually(async () => {
-    const letters = await listLetters(harness.service.database, { about: id }, 2);
-    return letters.some(({ status }) => status === 'withdrawn');
+    const letters = await lettersOf(harness);
+    return letters.some(({ about, status }) => about === id && status === 'withdrawn');
   });
   const again = await signIn(harness, 'reviewer');
   const german = { headers: { 'accept-language': 'de' } };

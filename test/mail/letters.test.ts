@@ -6,21 +6,18 @@ import { DAY_MS, dateIn, HOUR_MS } from '../../src/lib/time.ts';
 import { bounceOf } from '../../src/mail/bounce.ts';
 import { letterHtml, letterText } from '../../src/mail/letters/markup.ts';
 import { letterLimit, linkLimit } from '../../src/mail/link-limit.ts';
-import { type AttemptAnswer, isSendable, type Message } from '../../src/mail/message.ts';
-import { listLetters } from '../../src/mail/queries.ts';
+import { isSendable, type Message } from '../../src/mail/message.ts';
 import { SmtpTransport } from '../../src/mail/smtp.ts';
-import { setParticulars } from '../../src/merchants/change.ts';
 import type { Payment } from '../../src/payments/payment.ts';
 import { open as openPage, send, TYPED } from '../support/customer.ts';
-import { type Harness, OPERATOR, startHarness } from '../support/harness.ts';
-import { startMailServer } from '../support/mail-server.ts';
+import { type Harness, startHarness } from '../support/harness.ts';
+import { lettersOf, startMailServer } from '../support/mail-server.ts';
 import { editOutside } from '../support/outside.ts';
 import { erase } from '../support/payments.ts';
 import { createAt, SHOP } from '../support/shop.ts';
-import { addMerchant } from '../support/store-merchant.ts';
+import { addMerchant, sayOf } from '../support/store-merchant.ts';
 import { eventually } from '../support/waiting.ts';
 
-const lettersOf = (harness: Harness) => listLetters(harness.service.database, {}, 1000);
 const post = (harness: Harness, path: string, key?: string) =>
   harness.request(path, { method: 'POST', ...(key && { key }) });
 const CUSTOMER = { customer: { email: 'ada@example.com' } };
@@ -49,16 +46,16 @@ test('200 names, descriptions and references forge no header, recipient or sende
     FORGERIES.flatMap((forged) => ENDS.map((end) => start + forged + end)),
   );
   assert.ok(texts.length >= 200);
+  /** Tries again where the server did not answer in time, as a worker does: this machine may stand still meanwhile. */
+  const sent = async (message: Message) => {
+    const { is, words } = await transport.send(message);
+    if (is === 'away') await sent(message);
+    else assert.equal(is, 'sent', words);
+  };
   // Some at a time: the server greets each connection only after a tenth of a second.
-  const answers: AttemptAnswer[] = [];
   for (let i = 0; i < texts.length; i += 25)
-    answers.push(
-      ...(await Promise.all(
-        texts.slice(i, i + 25).map((text, j) => transport.send(forgedMessage(text, i + j))),
-      )),
-    );
-  assert.deepEqual(new Set(answers.map(({ is }) => is)), new Set(['sent']));
-  assert.equal(server.taken.length, texts.length);
+    await Promise.all(texts.slice(i, i + 25).map((text, j) => sent(forgedMessage(text, i + j))));
+  assert.equal(new Set(server.taken.map(({ letter }) => letter.messageId)).size, texts.length);
   for (const { letter, from, to, raw } of server.taken) {
     const text = JSON.stringify(texts[Number(/ltr_(\d+)/.exec(letter.messageId!)![1])]);
     assert.deepEqual([from, to], ['pay@shop.example', ['ada@example.com']], text);
@@ -260,8 +257,7 @@ describe('who is written to, and when', () => {
       configuration: `${server.configuration}time_zone: Asia/Tokyo\n`,
     });
     const { merchant, key } = await addMerchant(harness);
-    await setParticulars(harness.service.journal, merchant.id, { remind_days: 3 }, OPERATOR);
-    await eventually(() => harness.service.directory.profile(merchant.id).particulars?.remind_days === 3);
+    await sayOf(harness, merchant.id, { remind_days: 3 });
     harness.clock.stop();
     // Noon in Tokyo: reminders leave from 9 o'clock on.
     harness.clock.advance(DAY_MS - (harness.clock.now() % DAY_MS) + 3 * HOUR_MS);

@@ -4,13 +4,11 @@ import { describe, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { timeOrderedFloor } from '../../src/lib/ids.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/lib/time.ts';
-import type { Letter } from '../../src/mail/letter.ts';
-import { addLetters, listLetters } from '../../src/mail/queries.ts';
 import { SmtpTransport } from '../../src/mail/smtp.ts';
 import { addPerson } from '../support/admin.ts';
 import { freePort } from '../support/free-ports.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
-import { assertSameWords, startMailServer } from '../support/mail-server.ts';
+import { assertSameWords, lettersOf, type StoredLetter, startMailServer } from '../support/mail-server.ts';
 import { insertOutside } from '../support/outside.ts';
 import { eventually, until } from '../support/waiting.ts';
 
@@ -27,13 +25,12 @@ const act = async (harness: Harness, id: string, trial: string) => {
   return answer;
 };
 
-const lettersOf = (harness: Harness): Promise<Letter[]> => listLetters(harness.service.database, {}, 1000);
-const letterIs = (harness: Harness, wanted: Partial<Letter>) =>
+const letterIs = (harness: Harness, wanted: Partial<StoredLetter>) =>
   until(
     async () => (await lettersOf(harness))[0],
     (one) =>
       one !== undefined &&
-      Object.entries(wanted).every(([name, value]) => one[name as keyof Letter] === value),
+      Object.entries(wanted).every(([name, value]) => one[name as keyof StoredLetter] === value),
     wanted,
   );
 
@@ -178,11 +175,10 @@ test('a letter that cannot be written keeps up no other', async () => {
   await using server = await startMailServer();
   await using harness = await startHarness('sqlite', { configuration: server.configuration });
   const { id } = await addPerson(harness, 'administrator');
-  await harness.service.journal.commitAside((transaction) =>
-    addLetters(transaction, [
-      { kind: 'backup_old', about: 'no such alert', merchant_id: null, recipient: id, once: 'broken' },
-    ]),
-  );
+  await insertOutside(harness.store, 'letters', {
+    ...{ id: timeOrderedFloor('ltr_', Date.now()), kind: 'backup_old', about: 'no such alert' },
+    ...{ recipient: id, once: 'broken', status: 'pending', created_at: 1, due_at: 1, attempts: 0 },
+  });
   await letterIs(harness, { status: 'retrying', answer: 'It could not be written: the log says why' });
   await act(harness, (await harness.create(CUSTOMER)).id, 'send_link');
   await server.next();
@@ -260,5 +256,5 @@ test('old letters are removed also where mail was switched off', async () => {
     });
   await harness.stop();
   await harness.start();
-  await eventually(async () => (await listLetters(harness.service.database, {}, 9)).length === 1);
+  await eventually(async () => (await lettersOf(harness)).length === 1);
 });

@@ -5,13 +5,17 @@ import { describe, test } from 'node:test';
 import { keepVerification } from '../../src/journal/background-verification.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/lib/time.ts';
 import { keepChoices } from '../../src/mail/choices.ts';
-import type { LetterKind } from '../../src/mail/letter.ts';
-import { listLetters } from '../../src/mail/queries.ts';
-import { setParticulars } from '../../src/merchants/change.ts';
 import { addPerson } from '../support/admin.ts';
-import { type Harness, OPERATOR, startHarness } from '../support/harness.ts';
-import { assertSameWords, type MailServer, startMailServer, type Taken } from '../support/mail-server.ts';
+import { type Harness, startHarness } from '../support/harness.ts';
+import {
+  assertSameWords,
+  lettersOf,
+  type MailServer,
+  startMailServer,
+  type Taken,
+} from '../support/mail-server.ts';
 import { editOutside } from '../support/outside.ts';
+import { sayOf } from '../support/store-merchant.ts';
 import { temporaryStore } from '../support/stores.ts';
 import { eventually, until } from '../support/waiting.ts';
 import { answering, WebhookReceiver } from '../support/webhook-receiver.ts';
@@ -19,9 +23,8 @@ import { answering, WebhookReceiver } from '../support/webhook-receiver.ts';
 const MERCHANT = 'owner@corner.example';
 const SHOP = { business_name: 'Corner Shop', email: MERCHANT, website: null };
 
-const allLetters = ({ service }: Harness) => listLetters(service.database, {}, 1000);
-const lettersOf = async (harness: Harness, kind: LetterKind) =>
-  (await allLetters(harness)).filter((one) => one.kind === kind);
+const digestsOf = async (harness: Harness) =>
+  (await lettersOf(harness)).filter(({ kind }) => kind === 'queue_digest');
 
 /** Waits until the worker has looked at the history and at the clock, as they are now, and has sent what is due. */
 async function settled(harness: Harness, server: MailServer): Promise<void> {
@@ -30,7 +33,7 @@ async function settled(harness: Harness, server: MailServer): Promise<void> {
   await harness.request(`/v1/payments/${id}/send_link`, { method: 'POST' });
   await eventually(() => server.taken.some((one) => one.to[0] === to));
   const now = harness.clock.now();
-  await eventually(async () => (await allLetters(harness)).every(({ due_at }) => (due_at ?? now + 1) > now));
+  await eventually(async () => (await lettersOf(harness)).every(({ due_at }) => (due_at ?? now + 1) > now));
 }
 
 const lettersTo = (server: MailServer, address: string): Taken[] =>
@@ -38,7 +41,7 @@ const lettersTo = (server: MailServer, address: string): Taken[] =>
 
 /** The letters, and what each comes of. */
 const TO_MERCHANTS: {
-  kind: LetterKind;
+  kind: string;
   subject: RegExp;
   says: RegExp[];
   act(harness: Harness, key: string, receiver: WebhookReceiver): Promise<unknown>;
@@ -104,13 +107,7 @@ describe('letters to merchants', () => {
     try {
       const made = await harness.request('/register', { method: 'POST', key: null, body: SHOP });
       const { merchant, api_key: key } = made.json.data;
-      const { journal, directory } = harness.service;
-      const turnOff = async (letters_off: string[]) => {
-        await setParticulars(journal, merchant.id, { letters_off }, OPERATOR);
-        const known = () => directory.profile(merchant.id).particulars?.letters_off?.length;
-        await eventually(() => known() === letters_off.length);
-      };
-      await turnOff(TO_MERCHANTS.map(({ kind }) => kind));
+      await sayOf(harness, merchant.id, { letters_off: TO_MERCHANTS.map(({ kind }) => kind) });
       for (const { act } of TO_MERCHANTS) await act(harness, key, receiver);
       await settled(harness, server);
       assert.deepEqual(
@@ -118,7 +115,7 @@ describe('letters to merchants', () => {
         [],
         'neither of what it does not want nor of its first key',
       );
-      await turnOff([]);
+      await sayOf(harness, merchant.id, { letters_off: [] });
       for (const { kind, subject, says, act } of TO_MERCHANTS) {
         const found = () => lettersTo(server, MERCHANT).filter(({ letter }) => subject.test(letter.subject!));
         await act(harness, key, receiver);
@@ -260,7 +257,7 @@ describe('letters to administrators', () => {
         type,
       );
     assert.equal((await harness.request(path, { key: null })).status, 200);
-    assert.equal((await lettersOf(harness, 'queue_digest')).length, 1);
+    assert.equal((await digestsOf(harness)).length, 1);
     assert.equal((await ended(path)).status, 200);
     await waiting(harness, 1);
     for (const hours of [1, 1, 24]) {
@@ -279,8 +276,8 @@ describe('letters to administrators', () => {
     const reviewer = await addPerson(harness, 'reviewer');
     server.behave({ code: 421, at: 'greeting' });
     await waiting(harness, 1);
-    const digests = () => lettersOf(harness, 'queue_digest');
-    const attempts = async () => (await allLetters(harness)).reduce((sum, one) => sum + one.attempts, 0);
+    const digests = () => digestsOf(harness);
+    const attempts = async () => (await lettersOf(harness)).reduce((sum, one) => sum + one.attempts, 0);
     for (let days = 1; days <= 3; days++) {
       harness.clock.advance(DAY_MS);
       await eventually(async () => (await digests()).length === days);

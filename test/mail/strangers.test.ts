@@ -3,24 +3,20 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { keepVerification } from '../../src/journal/background-verification.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/lib/time.ts';
-import type { Letter } from '../../src/mail/letter.ts';
-import { listLetters } from '../../src/mail/queries.ts';
-import { setParticulars } from '../../src/merchants/change.ts';
 import { addPerson } from '../support/admin.ts';
 import { signIn } from '../support/console.ts';
 import { open, send, TYPED } from '../support/customer.ts';
-import { type Harness, OPERATOR, startHarness } from '../support/harness.ts';
-import { startMailServer } from '../support/mail-server.ts';
+import { type Harness, startHarness } from '../support/harness.ts';
+import { lettersOf, type StoredLetter, startMailServer } from '../support/mail-server.ts';
 import { createAt, SHOP } from '../support/shop.ts';
-import { addMerchant } from '../support/store-merchant.ts';
+import { addMerchant, sayOf } from '../support/store-merchant.ts';
 import { eventually } from '../support/waiting.ts';
 
-const lettersOf = ({ service }: Harness) => listLetters(service.database, {}, 1000);
 const post = (harness: Harness, path: string, key?: string, body?: object) =>
   harness.request(path, { method: 'POST', body, ...(key && { key }) });
 /** Waits until there are so many letters, and each is done with. */
-const done = async (harness: Harness, count: number): Promise<Letter[]> => {
-  const isDone = (all: Letter[]) => all.length === count && all.every(({ due_at }) => due_at === null);
+const done = async (harness: Harness, count: number): Promise<StoredLetter[]> => {
+  const isDone = (all: StoredLetter[]) => all.length === count && all.every(({ due_at }) => due_at === null);
   await eventually(async () => isDone(await lettersOf(harness)));
   return lettersOf(harness);
 };
@@ -48,9 +44,7 @@ test('in production a test key has nothing written to an address that its regist
     Array(4).fill('withdrawn'),
   );
   assert.equal(server.taken.length, 0);
-  const { journal, directory } = harness.service;
-  await setParticulars(journal, merchant.id, { email }, OPERATOR);
-  await eventually(() => directory.confirmedEmail(merchant.id) === email);
+  await sayOf(harness, merchant.id, { email });
   await tries();
   await done(harness, 8);
   assert.deepEqual(statuses, [409, 200]);
@@ -90,10 +84,7 @@ test('a link whose letter would not leave is not said to be on its way, and API 
   await using harness = await startHarness('sqlite');
   const { merchant, key } = await addMerchant(harness);
   const { id } = await harness.create({ customer: { email: 'ada@example.com' } }, { key });
-  const { journal, directory } = harness.service;
-  const said = { letters_off: ['link'] };
-  await setParticulars(journal, merchant.id, said, OPERATOR);
-  await eventually(() => directory.profile(merchant.id).particulars?.letters_off?.length === 1);
+  await sayOf(harness, merchant.id, { letters_off: ['link'] });
   const refused = await post(harness, `/v1/payments/${id}/send_link`, key);
   assert.deepEqual([refused.status, refused.json.error.code], [409, 'conflict']);
   const other = await harness.create({ customer: { email: 'ada@example.com' } });

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { type ParsedMail, simpleParser } from 'mailparser';
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server';
+import type { Harness } from './harness.ts';
 import { eventually } from './waiting.ts';
 
 export interface Taken {
@@ -14,6 +15,27 @@ export interface Taken {
   letter: ParsedMail;
   /** Milliseconds since 1970, by this machine. */
   at: number;
+}
+
+/** A letter as the store has it. */
+export interface StoredLetter {
+  id: string;
+  kind: string;
+  /** What it tells of: a payment, most often. */
+  about: string;
+  status: string;
+  /** When it is tried next, in milliseconds since 1970; null when it is done with. */
+  due_at: number | null;
+  attempts: number;
+  /** What the server said last, or why it did not leave. */
+  answer: string | null;
+}
+
+/** All letters, the newest first. */
+export async function lettersOf({ service }: Pick<Harness, 'service'>): Promise<StoredLetter[]> {
+  const columns = 'id, kind, about, status, due_at, attempts, answer';
+  const sql = `select ${columns} from letters order by id desc`;
+  return service.database.query<Record<keyof StoredLetter, never>>(sql);
 }
 
 /** What the server does with a letter: takes it, or answers so at a step. */

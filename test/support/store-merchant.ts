@@ -1,9 +1,11 @@
 // A merchant of the store, as registering leaves it, and the ids of keys.
+import { isDeepStrictEqual } from 'node:util';
 import { sha256Hex } from '../../src/lib/secrets.ts';
-import { changeMerchantState } from '../../src/merchants/change.ts';
+import { changeMerchantState, setParticulars } from '../../src/merchants/change.ts';
 import { Directory } from '../../src/merchants/directory.ts';
 import { type Registered, registerMerchant } from '../../src/merchants/register.ts';
 import { type Harness, OPERATOR } from './harness.ts';
+import { eventually } from './waiting.ts';
 
 let shops = 0;
 
@@ -37,4 +39,21 @@ export async function setState(
 ): Promise<void> {
   const who = { ...OPERATOR, by: 'operator' };
   directory.putMerchant(await changeMerchantState(journal, id, act, who, 'For the tests.'));
+}
+
+/** Says what receipts and letters have of a merchant of the store. Resolves when the node of a harness knows it. */
+export async function sayOf(
+  { service: { journal, directory } }: Pick<Harness, 'service'>,
+  id: string,
+  said: Parameters<typeof setParticulars>[2],
+): Promise<void> {
+  await setParticulars(journal, id, said, OPERATOR);
+  const { email, ...particulars } = said;
+  await eventually(
+    () =>
+      (email === undefined || directory.confirmedEmail(id) === email) &&
+      Object.entries(particulars).every(([name, value]) =>
+        isDeepStrictEqual((directory.profile(id).particulars as Record<string, unknown>)?.[name], value),
+      ),
+  );
 }

@@ -1,7 +1,7 @@
 // Webhooks under failures: dead endpoints beside live ones, killed and stopped nodes, 410, and endpoints that fail for days.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { DELIVERIES_KEPT_MS, delayAfter, ENDPOINTS, RETRY_DELAYS_MS } from '../../src/webhooks/endpoint.ts';
+import { DELIVERIES_KEPT_MS, delayAfter, RETRY_DELAYS_MS } from '../../src/webhooks/endpoint.ts';
 import { LEASE_MS } from '../../src/webhooks/queue.ts';
 import { sharedHarness } from '../support/harness.ts';
 import { shared } from '../support/shared.ts';
@@ -185,11 +185,7 @@ for (const engine of ENGINES) {
     test('nothing is sent to an endpoint that was changed in the store itself.', async () => {
       const id = await endpoint('/honest');
       const { service: inner } = service;
-      const readRow = async () =>
-        (
-          await inner.database.query(`select ${ENDPOINTS.columnList} from webhook_endpoints where id = ?`, id)
-        )[0]!;
-      const { url } = await readRow();
+      const { url } = await read(id);
       const write = (to: string) =>
         inner.journal.commit((transaction) =>
           transaction.query('update webhook_endpoints set url = ?, version = version where id = ?', to, id),
