@@ -100,9 +100,15 @@ function groupsOf(page: string): { blocks: Map<string, string>; answer: unknown 
   return groups;
 }
 
-const PAGES = readdirSync(join(ROOT, 'docs/integrate'))
-  .map((name) => name.replace('.md', ''))
-  .filter((page) => page !== 'reference');
+/** In the order in which they are read: an example may use what one before it has. */
+const PAGES = [
+  ...['quickstart', 'payments', 'statuses', 'checkout', 'events', 'webhooks'],
+  ...['testing', 'errors', 'idempotency', 'security', 'going-live'],
+];
+assert.deepEqual(
+  readdirSync(join(ROOT, 'docs/integrate')).sort(),
+  [...PAGES, 'reference'].map((page) => `${page}.md`).sort(),
+);
 const GROUPS = PAGES.flatMap((page) =>
   groupsOf(page).map((group, index) => ({ page, group: index + 1, ...group })),
 );

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { changeMerchantState } from '../../src/merchants/change.ts';
 import type { Endpoint } from '../../src/webhooks/endpoint.ts';
 import {
   replyThrottle,
@@ -15,6 +14,7 @@ import {
 } from '../../src/webhooks/queue.ts';
 import { type Harness, LIVE_KEY, sharedHarness, startHarness, TestClock } from '../support/harness.ts';
 import { shared } from '../support/shared.ts';
+import { setState } from '../support/store-merchant.ts';
 import { ENGINES } from '../support/stores.ts';
 import { becomes } from '../support/waiting.ts';
 import { endpointsOf } from '../support/webhook-endpoints.ts';
@@ -152,10 +152,9 @@ for (const engine of ENGINES) {
       const { id } = await endpoint('/suspended');
       const payment = await service.create({ expires_in: 3600 });
       await receiver.have(1, '/suspended');
-      const { journal, database } = service.service;
-      const who = { actor: 'operator', by: 'operator', request_id: null };
-      await changeMerchantState(journal, 'mer_development', 'suspended', who, 'Chargebacks');
-      await becomes(403, async () => (await service.request('/v1/payments')).status);
+      const { database } = service.service;
+      await setState(service, 'mer_development', 'suspended');
+      assert.equal((await service.request('/v1/payments')).status, 403);
       service.clock.advance(60 * MINUTE_MS);
       const isExpired = async () =>
         (await database.query('select id from payments where id = ? and status = ?', payment.id, 'cancelled'))
@@ -163,7 +162,7 @@ for (const engine of ENGINES) {
       await becomes(1, isExpired);
       await delay(2500);
       assert.equal((await receiver.have(1, '/suspended')).length, 1);
-      await changeMerchantState(journal, 'mer_development', 'resumed', who, 'All is well');
+      await setState(service, 'mer_development', 'resumed');
       await receiver.have(2, '/suspended');
       await remove(id);
     });

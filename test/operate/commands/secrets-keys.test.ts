@@ -9,7 +9,6 @@ import { changeAdministrator, findAdministrator } from '../../../src/administrat
 import { sealTotpSecret } from '../../../src/administrators/totp.ts';
 import { keyLine, keyOfLine, newSecretKey, readSecretKeys } from '../../../src/journal/keys/key-file.ts';
 import { KeyRing } from '../../../src/journal/keys/key-ring.ts';
-import { sealedSecrets } from '../../../src/operate/checks/sealed-secrets.ts';
 import { operatorOf, run } from '../../support/command.ts';
 import {
   type Account,
@@ -66,11 +65,13 @@ for (const engine of ENGINES) {
 
     const secrets = (...args: string[]) => run(['secrets', ...args], { env });
     const listed = async () => JSON.parse((await secrets('list', '--json')).stdout);
-    const keysNow = async () => {
-      const { database } = nodes[0]!.service;
-      database.refresh(); // the commands write from processes of their own
-      return new Set((await sealedSecrets(database)).map(({ key }) => key));
-    };
+    /** Those that secrets are sealed with. */
+    const keysNow = async () =>
+      new Set(
+        (await listed()).keys
+          .filter(({ sealed_secrets }: { sealed_secrets: number }) => sealed_secrets > 0)
+          .map(({ id }: { id: string }) => id),
+      );
     const idsHeld = () => readSecretKeys(place).map(({ id }) => id);
 
     /** The sign-in form, opened on a node. */
