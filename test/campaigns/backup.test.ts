@@ -28,7 +28,7 @@ const CLIENTS = 32;
 const PAUSE_MS = 10;
 /** How long the load is watched without a backup, for comparison. */
 const BEFORE_MS = 300;
-/** No answer may take longer while a backup is made; other tests share the machine. */
+/** No answer may take longer while a backup is made, but where one without it took a tenth of that: other tests share the machine. */
 const SLOWEST_MS = 5000;
 /** Kills come no later than a restore took from the beginning of its work, and a little. */
 const LATEST = 1.2;
@@ -75,7 +75,8 @@ test(`${RUNS} backups under load hold all that was acknowledged before, and harm
       `answers without one: ${told(tally.before)}; while one was made: ${told(tally.during)}; ` +
       `restores killed: ${none} left no store to start on, ${older} the older one, ${restored} the whole one restored, ${spared} had ended`,
   );
-  assert.ok(Math.max(...tally.during) < SLOWEST_MS, told(tally.during));
+  const most = Math.max(SLOWEST_MS, 10 * Math.max(...tally.before));
+  assert.ok(Math.max(...tally.during) < most, told(tally.during));
 });
 
 function told(ms: number[]): string {
