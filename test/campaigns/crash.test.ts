@@ -24,7 +24,7 @@ const CLIENTS = 32;
 const KILL_AFTER_MS = { from: 5, to: 250 };
 /** The history is verified after every so many kills, and at the end of each store: a break stays where it is. */
 const VERIFIED_EVERY = 2;
-/** From the start of the process to its first answer, half of the times; the slowest may meet a busy machine. */
+/** From the start of the process to its first answer, half of the times; the slowest may meet a busy machine, on which first starts are as slow. */
 const RESTART_MEDIAN_MS = 3000; // other tests share the machine: the benchmark says what it takes alone
 const RESTART_SLOWEST_MS = 10_000;
 const LOSSES_SHOWN = 5;
@@ -37,6 +37,8 @@ interface Tally {
   unanswered: number;
   unansweredButDone: number;
   decided: number;
+  /** First starts of stores, for comparison. */
+  startsMs: number[];
   restartsMs: number[];
   losses: string[];
 }
@@ -48,7 +50,7 @@ describe('crash', () => {
     console.log(`crash: seed ${seed} (COUNTERFOIL_SEED), ${RUNS} kills (COUNTERFOIL_RUNS)`);
     const tally: Tally = {
       ...{ acknowledged: 0, unanswered: 0, unansweredButDone: 0, decided: 0 },
-      ...{ restartsMs: [], losses: [] },
+      ...{ startsMs: [], restartsMs: [], losses: [] },
     };
     let left = RUNS;
     const lanes = Array.from({ length: LANES }, async (_, lane) => {
@@ -75,8 +77,13 @@ describe('crash', () => {
     const shown = tally.losses.slice(0, LOSSES_SHOWN).join('\n');
     assert.equal(tally.losses.length, 0, `seed ${seed}: ${tally.losses.length} losses, such as\n${shown}`);
     assert.ok(tally.decided >= RUNS / 5, `${tally.decided} payments were decided`);
-    assert.ok(median < RESTART_MEDIAN_MS, `median restart took ${median} ms`);
-    assert.ok(restarts.at(-1)! < RESTART_SLOWEST_MS, `slowest restart took ${restarts.at(-1)} ms`);
+    const first = Math.max(...tally.startsMs);
+    const told = `the slowest first start took ${Math.round(first)} ms`;
+    assert.ok(median < Math.max(RESTART_MEDIAN_MS, 2 * first), `median restart took ${median} ms; ${told}`);
+    assert.ok(
+      restarts.at(-1)! < Math.max(RESTART_SLOWEST_MS, 6 * first),
+      `slowest restart took ${restarts.at(-1)} ms; ${told}`,
+    );
   });
 });
 
@@ -85,22 +92,26 @@ async function killOneStore(store: Store, kills: number, random: SeededRandom, t
   const config = writeConfiguration(store, 'development', `log_level: error\n${REVIEWED}`);
   const file = join(store.storage, 'counterfoil.sqlite');
   const port = await freePort(); // the same after each restart: answers name it
-  const start = () => startServerProcess({ config, port, storage: store.storage });
+  /** Starts a server. Answers when it does, and notes what that took. */
+  const start = async (took: number[]) => {
+    const begun = awakeMs();
+    const server = await startServerProcess({ config, port, storage: store.storage });
+    const client = loadClient(server.origin, KEY, CLIENTS);
+    const health = await client.get('/health');
+    took.push(awakeMs() - begun);
+    assert.equal(health?.status, 200, server.output.join('\n'));
+    return { server, client };
+  };
   const load = new CrashLoad(random);
   const review = new ReviewLoad(await addReviewer(store), random);
-  let server = await start();
+  let { server, client } = await start(tally.startsMs);
+  client.close();
   for (let kill = 0; kill < kills; kill++) {
     const killed = await loadAndKill(server, load, review, random);
     tally.acknowledged += killed.acknowledged;
     tally.unanswered += killed.unanswered;
 
-    const begun = awakeMs();
-    server = await start();
-    const client = loadClient(server.origin, KEY, CLIENTS);
-    const health = await client.get('/health');
-    tally.restartsMs.push(awakeMs() - begun);
-    assert.equal(health?.status, 200, server.output.join('\n'));
-
+    ({ server, client } = await start(tally.restartsMs));
     const found = await load.findLosses(client);
     tally.losses.push(...found.losses);
     tally.unansweredButDone += found.unansweredButDone;
