@@ -103,6 +103,7 @@ describe('faults between nodes and PostgreSQL', () => {
     const loads = [KEYS.card, KEYS.details].map((key, home) => new FaultLoad(origins, home, key, random));
     const running = loads.map((load) => load.run());
     await Promise.all(running.map((one) => one.begun));
+    const usualMs = Math.max(...(await Promise.all(origins.map(back))));
     const backMs: number[] = [];
     for (const round of rounds()) {
       await Promise.all(round.map((kinds, node) => suffer(proxies[node]!, kinds)));
@@ -114,7 +115,8 @@ describe('faults between nodes and PostgreSQL', () => {
     context.diagnostic(`full service ${Math.round(slowest)} ms after the faults at the latest`);
     const problems = ended.flatMap((one) => one.problems);
     assert.equal(problems.length, 0, `seed ${random.seed}:\n${problems.slice(0, 8).join('\n')}`);
-    assert.ok(slowest < BACK_WITHIN_MS, `full service came back after ${Math.round(slowest)} ms`);
+    const told = `full service came back after ${Math.round(slowest)} ms; without a fault it takes ${Math.round(usualMs)}`;
+    assert.ok(slowest < Math.max(BACK_WITHIN_MS, 4 * usualMs), told);
   });
 
   test('a node that falls silent amid a commit keeps the others waiting for seconds, and none of their requests fails.', async (context) => {
