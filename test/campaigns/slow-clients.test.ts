@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { Agent, get } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../support/free-ports.ts';
 import { KEY, writeConfiguration } from '../support/harness.ts';
@@ -20,7 +21,9 @@ const HEADERS_CUT_WITHIN_MS = 12_000;
 const BODIES_CUT_WITHIN_MS = 17_000;
 /** No slow client is cut before it had the time the service promises. */
 const HEADERS_LEFT_ALONE_MS = 9_000;
+/** Unless one in a hundred answers takes a quarter of that where nobody attacks: the machine may be slow, and other campaigns share it. */
 const HONEST_P99_MAXIMUM_MS = 100;
+const UNDISTURBED_MS = 2000;
 const HONEST_EVERY_MS = 10;
 
 const HEADERS = `Host: pay.test\r\nAuthorization: Bearer ${KEY}\r\n`;
@@ -79,10 +82,13 @@ const percentile = (ascending: number[], p: number) => ascending[Math.ceil(ascen
 describe('slow clients', { concurrency: true }, () => {
   let store: Store;
   let server: ServerProcess;
+  let mostMs: number;
   before(async () => {
     store = await temporaryStore('sqlite');
     const config = writeConfiguration(store);
     server = await startServerProcess({ config, port: await freePort(), storage: store.storage });
+    const undisturbed = await honestClient(server.origin, delay(UNDISTURBED_MS));
+    mostMs = Math.max(HONEST_P99_MAXIMUM_MS, 4 * percentile(undisturbed, 0.99));
   });
   after(async () => {
     await server.end('SIGTERM');
@@ -103,7 +109,7 @@ describe('slow clients', { concurrency: true }, () => {
     );
     assert.equal(opened, orders.connections);
     assert.equal(cutAfterMs.length, orders.connections, 'every slow client is cut');
-    assert.ok(p99 < HONEST_P99_MAXIMUM_MS, `an honest client waited ${p99} ms`);
+    assert.ok(p99 < mostMs, `an honest client waited ${p99} ms`);
     // It may have been late to see one open, or one cut.
     return { first: cutAfterMs[0]! + lateMs, last: cutAfterMs.at(-1)! - lateMs, farewells };
   }
