@@ -91,15 +91,7 @@ export class Idempotency {
     isLast: boolean,
   ): Promise<(Answer & { replayed: boolean }) | undefined> {
     const kept = await this.#findKept(scope);
-    if (kept) {
-      if (!isDigestOf(kept.request_digest, request)) {
-        throw new OperationalError(
-          'idempotency_key_reused',
-          'This idempotency key was used for a different request.',
-        );
-      }
-      return { status: kept.status, body: kept.body, replayed: true };
-    }
+    if (kept) return replayOf(kept, request);
     try {
       return await this.#journal.commit(async (transaction) => {
         const answer = await work(transaction);
@@ -107,6 +99,10 @@ export class Idempotency {
         return { ...answer, replayed: false };
       }, row);
     } catch (error) {
+      // What our work is refused for may be what another node has done for this key since our look.
+      const isRefused = error instanceof OperationalError && error.code !== 'unavailable';
+      const since = isRefused ? await this.#findKept(scope) : undefined;
+      if (since) return replayOf(since, request);
       if (isLast || !(error instanceof DatabaseError && error.failure === 'conflict')) throw error;
       // Another node stored it since our look, or it is an expired one that was not swept yet.
       await forgetOldAnswers(this.#journal, scope);
@@ -124,6 +120,15 @@ export class Idempotency {
     if (!seen || this.#database.engine === 'sqlite') return seen;
     return this.#journal.commit((transaction) => findAnswer(transaction, scope, notBefore));
   }
+}
+
+/** The stored response again. Throws `idempotency_key_reused` where another request has it. */
+function replayOf({ request_digest, status, body }: KeptAnswer, request: string) {
+  if (isDigestOf(request_digest, request)) return { status, body, replayed: true };
+  throw new OperationalError(
+    'idempotency_key_reused',
+    'This idempotency key was used for a different request.',
+  );
 }
 
 /** Keeps the answer to a request under `scope`. `scope` and `request` are digests. */

@@ -2,8 +2,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { DAY_MS } from '../../../src/lib/time.ts';
+import { startNodes } from '../../campaigns/nodes.ts';
 import {
   type Answer,
+  ask,
   type Harness,
   KEY,
   LIVE_KEY,
@@ -174,6 +176,32 @@ for (const engine of ENGINES) {
     });
   });
 }
+
+test('a repetition that another node answers between the look of its own and its work is that answer, and no refusal.', {
+  skip: !ENGINES.includes('postgres'),
+}, async () => {
+  const nodes = await startNodes('postgres');
+  try {
+    const { id } = await nodes.harness.create();
+    const cancelAt = (origin: string) =>
+      ask(origin, `/v1/payments/${id}/cancel`, { method: 'POST', headers: { 'idempotency-key': 'again' } });
+    const [origin, another] = nodes.origins as [string, string];
+    const { journal } = nodes.services[1]!;
+    const { commit } = journal;
+    let first: Answer | undefined;
+    journal.commit = async (work, row) => {
+      journal.commit = commit;
+      first = await cancelAt(origin);
+      return journal.commit(work, row);
+    };
+    const repeated = await cancelAt(another);
+    assert.deepEqual([first?.status, repeated.status, repeated.text], [200, 200, first?.text]);
+    assert.equal(repeated.headers.get('idempotency-replayed'), 'true');
+    await nodes.harness.verify();
+  } finally {
+    await nodes.close();
+  }
+});
 
 test('the same key in the other mode is another key.', async () => {
   await using service = await startHarness('sqlite', { environment: 'production' });
