@@ -92,11 +92,13 @@ export class Bank {
     return (await this.lines()).filter(({ entry_reference }) => entry_reference === bank);
   }
 
-  /** The parts of a line that was split, where its statement has no other line. */
+  /** The parts of a line that was split, the largest first, where its statement has no other line. */
   async partsOf(id: string): Promise<KeptLine[]> {
     const { statement_id } = await this.line(id);
     const all = await this.lines({ statement_id });
-    return all.filter((one) => one.id !== id && one.state !== 'replaced');
+    const parts = all.filter((one) => one.id !== id && one.state !== 'replaced');
+    // Made in one moment, they have no order.
+    return parts.sort((a, b) => b.amount_minor - a.amount_minor);
   }
 
   /** What an auditor is told below /admin. */
