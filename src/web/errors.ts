@@ -97,15 +97,17 @@ export function notFound(): OperationalError {
 }
 
 /** Remembers every route, so that a known path with an unknown method can say which methods it has (RFC 9110, 15.5.6). */
-export function collectMethods(app: FastifyInstance): (url: string) => string | undefined {
+export function collectMethods(app: FastifyInstance): (method: string, url: string) => string | undefined {
   const routes: { url: string; methods: string[] }[] = [];
   app.addHook('onRoute', ({ url, method }) => void routes.push({ url, methods: [method].flat() }));
   let patterns: { pattern: RegExp; methods: string[] }[] | undefined;
-  return (url) => {
+  return (method, url) => {
     patterns ??= routes.map(({ url, methods }) => ({ pattern: patternOf(url), methods }));
     const path = url.split('?', 1)[0]!;
     const methods = patterns.flatMap(({ pattern, methods }) => (pattern.test(path) ? methods : []));
-    return methods.length === 0 ? undefined : [...new Set(methods)].sort().join(', ');
+    return methods.length === 0 || methods.includes(method)
+      ? undefined
+      : [...new Set(methods)].sort().join(', ');
   };
 }
 

@@ -99,7 +99,7 @@ export function createShell(parts: ShellParts): FastifyInstance {
   });
   app.setErrorHandler((error, request, reply) => {
     if (request.is404) {
-      const allow = allowed(request.raw.url!);
+      const allow = allowed(request.method, request.raw.url!);
       if (allow) reply.header('allow', allow);
       const known = asOperationalError(error);
       if (parts.nowhere && !allow && known?.code === 'not_found' && asksForPage(request)) {

@@ -27,6 +27,14 @@ describe('routes', () => {
     }
   });
 
+  test('a file that is not there has no Allow for the methods that were asked with, and a page for browsers.', async () => {
+    for (const method of ['GET', 'HEAD']) {
+      const answer = await service.request('/assets/none.css', { method, headers: { accept: 'text/html' } });
+      assert.deepEqual([answer.status, answer.headers.get('allow')], [404, null], method);
+      assert.equal(answer.headers.get('content-type'), 'text/html; charset=utf-8', method);
+    }
+  });
+
   test('HEAD answers as GET does, without the body.', async () => {
     const { id } = await service.create();
     for (const path of [
