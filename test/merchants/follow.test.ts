@@ -6,7 +6,7 @@ import { newSecret, sha256Hex } from '../../src/lib/secrets.ts';
 import { Directory } from '../../src/merchants/directory.ts';
 import { directoryListeners, lookUpCaller } from '../../src/merchants/follow.ts';
 import type { Row, Value } from '../../src/store/database.ts';
-import { sharedHarness } from '../support/harness.ts';
+import { KEY, OTHER_KEY, sharedHarness } from '../support/harness.ts';
 import { editOutside } from '../support/outside.ts';
 import { otherNode } from '../support/people.ts';
 import { addMerchant, idOf, unaware } from '../support/store-merchant.ts';
@@ -100,6 +100,15 @@ for (const engine of ENGINES)
       const looked = await lookUpCaller(database, newer, key, harness.clock.now());
       assert.deepEqual(looked, {});
       assert.equal(newer.find(key, harness.clock.now()), undefined);
+    });
+
+    test('the key that everybody knows opens nothing out of the store.', async () => {
+      const { row } = await addMerchant(harness);
+      const shop = { id: row.merchant_id, name: 'Shop', website: null, support: null, methods: null };
+      const directory = new Directory([{ ...shop, limits: {}, keys: [] }]);
+      for (const key of [OTHER_KEY, KEY]) directory.putKey({ ...row, id: idOf(key), digest: sha256Hex(key) });
+      assert.ok(directory.find(OTHER_KEY, harness.clock.now()));
+      assert.equal(directory.find(KEY, harness.clock.now()), undefined);
     });
 
     test('a key that is made beside the running server works at its next request.', async () => {
