@@ -17,8 +17,8 @@ function extent(): Extent {
   return !has('--listed') && (asked.length > 0 || has('--all')) ? 'whole' : 'listed';
 }
 
-/** A test waits more than it works. */
-const AT_ONCE = availableParallelism() + 1;
+/** A test waits about as long as it works. */
+const AT_ONCE = Math.min(2 * availableParallelism(), availableParallelism() + 2);
 /** For one test, in milliseconds. `COUNTERFOIL_RUNS` asks for a long form, which takes as long as it takes. */
 const TIMEOUT_MS = process.env.COUNTERFOIL_RUNS ? 86_400_000 : 300_000;
 
