@@ -11,7 +11,8 @@ import { addPerson, entryCount, type Person } from './support/admin.ts';
 import { formOf, MANY_SIGN_INS, signIn } from './support/console.ts';
 import { isWhole } from './support/extent.ts';
 import { type Harness, KEY, OTHER_KEY, startHarness } from './support/harness.ts';
-import { idOf, setState } from './support/store-merchant.ts';
+import { idOfKey } from './support/keys.ts';
+import { setState } from './support/store-merchant.ts';
 
 /** Everybody there is. Whoever posts does so as from our own page and with the token of their form, but for the last five. */
 const CALLERS = [
@@ -387,7 +388,7 @@ const ROWS: Row[] = [
 ];
 
 /** A key whose page can be looked at, for the form on it that nobody fills in. */
-const ROTATED = idOf(KEY);
+const ROTATED = idOfKey(KEY);
 const UNKNOWN_KEY = `key_${'0'.repeat(16)}`;
 /** Whoever is let in has no session afterwards. */
 const ENDS_SESSIONS = /^POST .*\/sign-out$/;

@@ -7,9 +7,10 @@ import { Directory } from '../../src/merchants/directory.ts';
 import { directoryListeners, lookUpCaller } from '../../src/merchants/follow.ts';
 import type { Row, Value } from '../../src/store/database.ts';
 import { KEY, OTHER_KEY, sharedHarness } from '../support/harness.ts';
+import { idOfKey } from '../support/keys.ts';
 import { editOutside } from '../support/outside.ts';
 import { otherNode } from '../support/people.ts';
-import { addMerchant, idOf, unaware } from '../support/store-merchant.ts';
+import { addMerchant, unaware } from '../support/store-merchant.ts';
 import { ENGINES } from '../support/stores.ts';
 
 for (const engine of ENGINES)
@@ -85,7 +86,7 @@ for (const engine of ENGINES)
     test('a node that reads an older file takes its keys for itself alone.', async () => {
       const { database } = harness.service;
       const key = newSecret('cfk_test_');
-      const keys = [{ id: idOf(key), digest: sha256Hex(key), mode: 'test', expires_at: null } as const];
+      const keys = [{ id: idOfKey(key), digest: sha256Hex(key), mode: 'test', expires_at: null } as const];
       const shop = { id: 'mer_rolling', name: 'Corner Shop', website: null, support: null, methods: null };
       const [older, newer] = [new Directory([]), new Directory([])];
       const load = async () => {
@@ -106,7 +107,8 @@ for (const engine of ENGINES)
       const { row } = await addMerchant(harness);
       const shop = { id: row.merchant_id, name: 'Shop', website: null, support: null, methods: null };
       const directory = new Directory([{ ...shop, limits: {}, keys: [] }]);
-      for (const key of [OTHER_KEY, KEY]) directory.putKey({ ...row, id: idOf(key), digest: sha256Hex(key) });
+      for (const key of [OTHER_KEY, KEY])
+        directory.putKey({ ...row, id: idOfKey(key), digest: sha256Hex(key) });
       assert.ok(directory.find(OTHER_KEY, harness.clock.now()));
       assert.equal(directory.find(KEY, harness.clock.now()), undefined);
     });

@@ -6,12 +6,12 @@ import { MINUTE_MS } from '../../src/lib/time.ts';
 import { type Nodes, startNodes } from '../campaigns/nodes.ts';
 import { entryCount } from '../support/admin.ts';
 import { ask, type Harness, KEY, OTHER_KEY } from '../support/harness.ts';
-import { idOf } from '../support/store-merchant.ts';
+import { idOfKey } from '../support/keys.ts';
 import { ENGINES } from '../support/stores.ts';
 
 type KeyUses = Harness['service']['keyUses'];
 
-const [ID, OTHER_ID] = [idOf(KEY), idOf(OTHER_KEY)];
+const [ID, OTHER_ID] = [idOfKey(KEY), idOfKey(OTHER_KEY)];
 const minuteOf = (ms: number) => ms - (ms % MINUTE_MS);
 
 /**

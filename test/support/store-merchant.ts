@@ -1,6 +1,5 @@
-// A merchant of the store, as registering leaves it, and the ids of keys.
+// A merchant of the store, as registering leaves it.
 import { isDeepStrictEqual } from 'node:util';
-import { sha256Hex } from '../../src/lib/secrets.ts';
 import { changeMerchantState, setParticulars } from '../../src/merchants/change.ts';
 import { Directory } from '../../src/merchants/directory.ts';
 import { type Registered, registerMerchant } from '../../src/merchants/register.ts';
@@ -8,9 +7,6 @@ import { type Harness, OPERATOR } from './harness.ts';
 import { eventually } from './waiting.ts';
 
 let shops = 0;
-
-/** The id of a key, as the API gives it. */
-export const idOf = (key: string) => `key_${sha256Hex(key).slice(0, 16)}`;
 
 /** A node on the same store that has heard of no merchant and no key. */
 export const unaware = ({ service }: Pick<Harness, 'service'>) => ({

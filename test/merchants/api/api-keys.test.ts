@@ -15,7 +15,8 @@ import {
   sharedHarness,
   TEST_KEY_IN_PRODUCTION,
 } from '../../support/harness.ts';
-import { addMerchant, idOf } from '../../support/store-merchant.ts';
+import { idOfKey } from '../../support/keys.ts';
+import { addMerchant } from '../../support/store-merchant.ts';
 import { becomes } from '../../support/waiting.ts';
 
 /** A merchant whose keys only one test makes. */
@@ -95,7 +96,7 @@ describe('API keys', () => {
     ]);
     assert.deepEqual(
       [told.id, told.object, told.livemode, told.name, told.prefix, told.last_four, told.status],
-      [idOf(key), 'api_key', false, 'Web shop', 'cfk_test_', key.slice(-4), 'active'],
+      [idOfKey(key), 'api_key', false, 'Web shop', 'cfk_test_', key.slice(-4), 'active'],
     );
     assert.equal(Date.parse(told.expires_at) - Date.parse(told.created_at), 3_600_000);
     const now = service.clock.now();
@@ -132,7 +133,7 @@ describe('API keys', () => {
     const ids = (keys: ApiKeyObject[]) => keys.map(({ id }) => id);
     assert.deepEqual(ids(paged), ids(whole));
     const last = whole.at(-1)!;
-    assert.equal(last.id, idOf(KEY));
+    assert.equal(last.id, idOfKey(KEY));
     assert.deepEqual([last.created_at, (last as { last_four?: string | null }).last_four], [null, null]);
     for (const query of [
       '?limit=0',
@@ -159,8 +160,8 @@ describe('API keys', () => {
     ] as const)
       assert.ok((await post('', body)).json.error.details[field], JSON.stringify(body));
     for (const body of [{ overlap_seconds: 1 }, { overlap_seconds: '0' }, { name: 7 }, []])
-      assert.equal((await post(`/${idOf(KEY)}/rotate`, body)).status, 422, JSON.stringify(body));
-    for (const path of ['', `/${idOf(KEY)}/rotate`]) {
+      assert.equal((await post(`/${idOfKey(KEY)}/rotate`, body)).status, 422, JSON.stringify(body));
+    for (const path of ['', `/${idOfKey(KEY)}/rotate`]) {
       assert.equal((await post(path, '{')).status, 400);
       const headers = { 'content-type': 'text/plain' };
       assert.equal((await post(path, '{}', { headers })).status, 415);
@@ -304,14 +305,14 @@ describe('API keys', () => {
       [OTHER_KEY, key],
     ] as const)
       for (const act of ['rotate', 'revoke']) {
-        const { status, json } = await post(`/${idOf(own)}/${act}`, undefined, { key: by });
+        const { status, json } = await post(`/${idOfKey(own)}/${act}`, undefined, { key: by });
         assert.deepEqual([status, json.error.code], [409, 'invalid_status']);
         assert.match(
           json.error.message,
-          new RegExp(`configuration file, with the key_sha256 ${idOf(own).slice(4)}…`),
+          new RegExp(`configuration file, with the key_sha256 ${idOfKey(own).slice(4)}…`),
         );
         assert.equal((await service.request('/v1/payments', { key: own })).status, 200);
-        assert.equal((await keyRows(idOf(own))).length, 0);
+        assert.equal((await keyRows(idOfKey(own))).length, 0);
       }
     assert.equal((await post(`/${id}/revoke`, undefined, { key: OTHER_KEY })).status, 200);
   });
@@ -394,7 +395,7 @@ describe('API keys', () => {
       ['POST', '/revoke'],
     ] as const) {
       const answers = new Set<string>();
-      for (const one of [id, idOf(OTHER_KEY), `key_${'0'.repeat(16)}`, ...malformed]) {
+      for (const one of [id, idOfKey(OTHER_KEY), `key_${'0'.repeat(16)}`, ...malformed]) {
         const { status, text, headers } = await service.request(`/v1/api_keys/${one}${ending}`, { method });
         const { date: _, 'x-request-id': __, ...rest } = Object.fromEntries(headers);
         answers.add(JSON.stringify([status, text, rest]));
@@ -417,7 +418,7 @@ describe('API keys', () => {
     assert.deepEqual(
       entries.map(({ action, actor, facts }) => [action, actor, JSON.parse(facts).key]),
       [
-        ['key.issued', 'merchant:mer_development', idOf(KEY)],
+        ['key.issued', 'merchant:mer_development', idOfKey(KEY)],
         ['key.issued', 'merchant:mer_development', id],
         ['key.replaced', 'merchant:mer_development', id],
       ],
@@ -440,7 +441,7 @@ describe('API keys', () => {
       ids.push(...page.data.map(({ id }) => id));
       cursor = page.next_cursor;
     }
-    assert.deepEqual(ids.toSorted(), [...made.map(({ id }) => id), idOf(key)].sort());
+    assert.deepEqual(ids.toSorted(), [...made.map(({ id }) => id), idOfKey(key)].sort());
   });
 });
 
@@ -459,7 +460,7 @@ describe('API keys of both modes', () => {
       assert.deepEqual([livemode, key.startsWith(`cfk_${mode}_`)], [mode === 'live', true]);
       assert.equal((await service.create({}, { key })).livemode, mode === 'live');
       const listed = (await service.request('/v1/api_keys', { key: other })).json.data as ApiKeyObject[];
-      assert.ok(listed.every((one) => one.id !== id && one.id !== idOf(own)));
+      assert.ok(listed.every((one) => one.id !== id && one.id !== idOfKey(own)));
       for (const [method, path] of [
         ['GET', ''],
         ['POST', '/rotate'],

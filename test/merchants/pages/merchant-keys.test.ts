@@ -3,8 +3,9 @@ import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { type Client, type ConsolePage, MANY_SIGN_INS, signIn } from '../../support/console.ts';
 import { KEY, sharedHarness } from '../../support/harness.ts';
+import { idOfKey } from '../../support/keys.ts';
 import { strictly } from '../../support/markup.ts';
-import { addMerchant, idOf } from '../../support/store-merchant.ts';
+import { addMerchant } from '../../support/store-merchant.ts';
 
 const KEYS = '/merchants/mer_development/keys';
 const MAKE = 'Create the key';
@@ -39,7 +40,7 @@ describe(`a merchant's keys in the console`, () => {
     assert.deepEqual(strictly(list.text).faults, []);
     assert.ok(!list.text.includes(key));
     assert.match(list.text, /Till &lt;1>|Till &lt;1&gt;/);
-    assert.match(list.body, new RegExp(`${idOf(key)}[\\s\\S]*cfk_test_…${key.slice(-4)}`));
+    assert.match(list.body, new RegExp(`${idOfKey(key)}[\\s\\S]*cfk_test_…${key.slice(-4)}`));
     assert.match(list.body, /Active until/);
   });
 
@@ -82,17 +83,17 @@ describe(`a merchant's keys in the console`, () => {
   test('A key of the configuration is replaced and revoked in its file, and the page says by which line.', async () => {
     for (const act of ['rotate', 'revoke'])
       for (const answer of [
-        await ana.get(`${KEYS}/${idOf(KEY)}/${act}`),
-        await ana.post(`${KEYS}/${idOf(KEY)}/${act}`, { overlap: '0' }),
+        await ana.get(`${KEYS}/${idOfKey(KEY)}/${act}`),
+        await ana.post(`${KEYS}/${idOfKey(KEY)}/${act}`, { overlap: '0' }),
       ]) {
         assert.equal(answer.status, 409);
         assert.match(
           answer.body,
-          new RegExp(`configuration file, with the key_sha256 ${idOf(KEY).slice(4)}…`),
+          new RegExp(`configuration file, with the key_sha256 ${idOfKey(KEY).slice(4)}…`),
         );
       }
     const { body, text } = await ana.get('/merchants/mer_development');
-    assert.ok(body.includes('In the configuration file') && !text.includes(`Revoke ${idOf(KEY)}`));
+    assert.ok(body.includes('In the configuration file') && !text.includes(`Revoke ${idOfKey(KEY)}`));
     assert.equal(await status(KEY), 200);
   });
 
@@ -111,7 +112,7 @@ describe(`a merchant's keys in the console`, () => {
     assert.notEqual(shown(await ana.send(await ana.get(`${KEYS}/new`), {}, MAKE)), [...keys][0]);
 
     const [key] = keys;
-    const rotation = await ana.get(`${KEYS}/${idOf(key!)}/rotate`);
+    const rotation = await ana.get(`${KEYS}/${idOfKey(key!)}/rotate`);
     const rotated = await Promise.all([1, 2].map(() => ana.send(rotation, {}, 'Create the new key')));
     assert.equal(new Set(rotated.map(shown)).size, 1);
     assert.equal(await keyCount(), before + 3);
@@ -134,25 +135,25 @@ describe(`a merchant's keys in the console`, () => {
 
   test('A rotated key works on for as long as was chosen; the page says when it was last used.', async () => {
     const old = shown(await ana.send(await ana.get(`${KEYS}/new`), {}, MAKE));
-    const unused = await ana.get(`${KEYS}/${idOf(old)}/rotate`);
+    const unused = await ana.get(`${KEYS}/${idOfKey(old)}/rotate`);
     assert.match(unused.body, /not used yet/);
     await status(old);
-    const form = await ana.get(`${KEYS}/${idOf(old)}/rotate`);
+    const form = await ana.get(`${KEYS}/${idOfKey(old)}/rotate`);
     assert.match(form.body, /Last used\s*(under )?\d+ min ago/);
     const page = await ana.send(form, { overlap: '1h' }, 'Create the new key');
     assert.deepEqual(strictly(page.text).faults, []);
     const key = shown(page);
-    assert.match(page.body, new RegExp(`The old key is ${idOf(old)}\\. It works until`));
+    assert.match(page.body, new RegExp(`The old key is ${idOfKey(old)}\\. It works until`));
     assert.deepEqual([await status(old), await status(key)], [200, 200]);
     const list = await ana.get('/merchants/mer_development');
-    assert.match(list.body, new RegExp(`replaced by ${idOf(key)}`));
+    assert.match(list.body, new RegExp(`replaced by ${idOfKey(key)}`));
     assert.equal(
-      (await ana.get(`${KEYS}/${idOf(old)}/rotate`)).h1,
+      (await ana.get(`${KEYS}/${idOfKey(old)}/rotate`)).h1,
       'Development Shop',
       'it was replaced already',
     );
     const leaked = await ana.send(
-      await ana.get(`${KEYS}/${idOf(key)}/rotate`),
+      await ana.get(`${KEYS}/${idOfKey(key)}/rotate`),
       { overlap: '0' },
       'Create the new key',
     );
@@ -163,7 +164,7 @@ describe(`a merchant's keys in the console`, () => {
   test('Revoking asks first, names the last use, and ends the key at once.', async () => {
     const key = shown(await ana.send(await ana.get(`${KEYS}/new`), {}, MAKE));
     await status(key);
-    const page = await ana.get(`${KEYS}/${idOf(key)}/revoke`);
+    const page = await ana.get(`${KEYS}/${idOfKey(key)}/revoke`);
     assert.match(page.body, /It was last used (under )?\d+ min ago\. This cannot be undone\./);
     assert.deepEqual(strictly(page.text).faults, []);
     assert.equal(await status(key), 200, 'looking ends nothing');
@@ -184,14 +185,14 @@ describe(`a merchant's keys in the console`, () => {
       assert.equal((await ana.send(form, faulty, MAKE)).status, 422, JSON.stringify(faulty));
     assert.equal((await ana.send(form, { seed: 'x' }, MAKE)).status, 400);
     const made = shown(await ana.send(form, {}, MAKE));
-    const rotation = await ana.get(`${KEYS}/${idOf(made)}/rotate`);
+    const rotation = await ana.get(`${KEYS}/${idOfKey(made)}/rotate`);
     assert.equal((await ana.send(rotation, { overlap: '2h' }, 'Create the new key')).status, 422);
     assert.equal(await keyCount(), before + 1);
   });
 
   test("A key is changed under its own merchant's address alone.", async () => {
     for (const path of [
-      `/merchants/mer_other/keys/${idOf(KEY)}/revoke`,
+      `/merchants/mer_other/keys/${idOfKey(KEY)}/revoke`,
       `${KEYS}/key_0000000000000000/rotate`,
       '/merchants/mer_nobody/keys/new',
     ]) {

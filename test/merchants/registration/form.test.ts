@@ -16,7 +16,7 @@ import {
 } from '../../support/applicant.ts';
 import { FROM_OUR_PAGE } from '../../support/customer.ts';
 import { sharedHarness, startHarness } from '../../support/harness.ts';
-import { idOf } from '../../support/store-merchant.ts';
+import { idOfKey } from '../../support/keys.ts';
 import { ENGINES } from '../../support/stores.ts';
 
 /** One for each network: whoever needs another comes from another. */
@@ -73,7 +73,7 @@ for (const engine of ENGINES) {
       const form = await ana.open();
       const headers = fromElsewhere();
       const key = keyOn(await ana.send(form, shop, headers));
-      await harness.request(`/v1/api_keys/${idOf(key)}/revoke`, { method: 'POST', key });
+      await harness.request(`/v1/api_keys/${idOfKey(key)}/revoke`, { method: 'POST', key });
       assert.equal((await ana.send(form, shop, headers)).status, 410);
     });
 
@@ -264,7 +264,7 @@ describe('what the form is told', () => {
       assert.equal(page.status, 201);
       const rows = await harness.service.database.query<{ website: string }>(
         'select website from merchants where id in (select merchant_id from api_keys where id = ?)',
-        idOf(keyOn(page)),
+        idOfKey(keyOn(page)),
       );
       assert.deepEqual(
         rows.map(({ website }) => website),
