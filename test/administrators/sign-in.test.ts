@@ -1,7 +1,7 @@
 // Signing in, on two nodes of one store: what a password, a ticket and a second factor are good for, how often, and for how long.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { endOtherSessions } from '../../src/administrators/account.ts';
+import { changePassword, endOtherSessions } from '../../src/administrators/account.ts';
 import {
   DEVICE_MS,
   knownDevice,
@@ -22,6 +22,7 @@ import {
   change,
   codeAt,
   fail,
+  giveRole,
   otherNode,
   type Parts,
   type Person,
@@ -154,19 +155,27 @@ describe('signing in', () => {
     assert.equal(outcomes.filter((one) => one === 'throttled').length, 15);
   });
 
-  test('whoever is disabled, or loses their password, between their password and their code is not let in', async () => {
-    for (const act of ['disable', 'reset', undefined] as const) {
+  test('whoever is disabled, or has another password or none, between their password and their code is not let in', async () => {
+    const acts: Record<string, (ana: Person) => Promise<unknown>> = {
+      disabled: ({ administrator: { id } }) => change(other, id, 'disable'),
+      reset: ({ administrator: { id } }) => change(other, id, 'reset'),
+      'another password': ({ principal }) =>
+        changePassword(other, { principal, password: PASSWORD }, 'another long enough password'),
+      'a role': ({ administrator: { id } }) => giveRole(other, id, 'auditor'),
+    };
+    for (const [what, act] of Object.entries(acts)) {
       const ana = await person('reviewer');
-      const { id, email } = ana.administrator;
-      const code = codeAt(ana.totpSecret, parts.clock.now());
       const { go } = await heldUp(other.journal);
-      const changed = act && change(other, id, act);
+      const isChanging = handedIn(other.journal);
+      const changed = act(ana);
+      await isChanging;
       const isWaiting = handedIn(other.journal);
-      const entered = tryToEnter(other, email, { code });
+      const code = codeAt(ana.totpSecret, parts.clock.now());
+      const entered = tryToEnter(other, ana.administrator.email, { code });
       await isWaiting;
       go();
       await changed;
-      assert.equal(refusalOf(await entered), act && 'wrong');
+      assert.equal(refusalOf(await entered), what === 'a role' ? undefined : 'wrong', what);
     }
   });
 

@@ -20,6 +20,7 @@ import type { LookUp } from '../../src/webhooks/connection.ts';
 import { hasValidSignature, newWebhookSecret } from '../../src/webhooks/signing.ts';
 import { freePort } from '../support/free-ports.ts';
 import { startHarness } from '../support/harness.ts';
+import { becomes } from '../support/waiting.ts';
 
 const SECRETS = [newWebhookSecret(), newWebhookSecret()];
 const BODY = JSON.stringify({ type: 'payment.approved', data: { merchant_reference: 'Bücher 😀' } });
@@ -421,10 +422,12 @@ test('an attempt ends after 15 seconds, and its connection and look-up after 5, 
   await Promise.all([...begun, answered]);
   assert.equal(await after(4999), 0);
   t.mock.timers.tick(1);
+  await becomes(3, () => ended);
   for (const { reason } of await Promise.all(attempts.slice(0, 3)))
     assert.match(reason, /^No connection to (localhost:\d+|shop\.example) within 5 s$/);
   assert.equal(await after(9999), 3);
   t.mock.timers.tick(1);
+  await becomes(6, () => ended);
   const late = 'Your server did not answer within 15 s';
   assert.deepEqual(
     (await Promise.all(attempts.slice(3))).map(({ ok, reason }) => ok || reason),

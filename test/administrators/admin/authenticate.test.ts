@@ -110,6 +110,8 @@ describe('tokens at /admin', () => {
     assert.equal((await approve(person.token)).status, 409);
     await giveRole(service.service, person.id, 'auditor');
     assert.equal((await approve(person.token)).status, 403);
+    const unread = await post(service, person, `/admin/payments/${id}/approve`, '{');
+    assert.equal(unread.status, 403, 'and before the body is looked at');
     assert.equal((await get(person.token)).status, 200);
   });
 
