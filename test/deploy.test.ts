@@ -9,6 +9,7 @@ import packageJson from '../package.json' with { type: 'json' };
 import { SECRETS_FILE } from '../src/journal/keys/key-file.ts';
 import { parseConfiguration } from '../src/operate/config.ts';
 import { configurationSchema } from '../src/operate/settings/settings.ts';
+import { LIMITS } from '../src/web/server.ts';
 import { plainEnvironment, ROOT } from './support/command.ts';
 
 import { isInstalled } from './support/proxy.ts';
@@ -155,7 +156,7 @@ describe('the proxies', () => {
   const body = (text: string) => text.slice(text.indexOf('{\n'));
 
   test('let go of connections before the service does, and leave it the last word on sizes', () => {
-    const [keepAliveTimeoutMs, bodyBytes] = [5000, 65_536];
+    const { keepAliveTimeoutMs, bodyBytes } = LIMITS;
     const upstream = /^upstream [^}]*\n}/m.exec(nginx)![0];
     const seconds = Number(/keepalive_timeout (\d+)s/.exec(upstream)![1]);
     assert.ok(seconds > 0 && seconds * 1000 < keepAliveTimeoutMs);

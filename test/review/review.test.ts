@@ -6,9 +6,10 @@ import type { Transaction } from '../../src/journal/transaction.ts';
 import { MINUTE_MS } from '../../src/lib/time.ts';
 import { claim, release } from '../../src/review/act.ts';
 import { approve, reject } from '../../src/review/decide.ts';
-import { addPerson, byToken, inSession, type Person, paymentAs, setAccess } from '../support/admin.ts';
+import { addPerson, byToken, inSession, type Person, paymentAs } from '../support/admin.ts';
 import { sharedHarness } from '../support/harness.ts';
 import { erase, note, submit } from '../support/payments.ts';
+import { change, giveRole } from '../support/people.ts';
 import { ANA, addReviewers, BEN, CLEO } from '../support/reviewers.ts';
 import { ENGINES } from '../support/stores.ts';
 
@@ -127,12 +128,12 @@ for (const engine of ENGINES) {
       await assert.rejects(approved(id, token.principal), { code: 'unauthorized' });
       await session.end();
       await assert.rejects(rejected(id, session.principal), { code: 'unauthorized' });
-      await setAccess(service, CLEO.id, 'auditor');
+      await giveRole(service.service, CLEO.id, 'auditor');
       await assert.rejects(claimed(id, CLEO), { code: 'forbidden' });
-      await setAccess(service, CLEO.id, 'reviewer');
-      await setAccess(service, CLEO.id, 'disabled');
+      await giveRole(service.service, CLEO.id, 'reviewer');
+      await change(service.service, CLEO.id, 'disable');
       await assert.rejects(approved(id, CLEO), { code: 'unauthorized' });
-      await setAccess(service, CLEO.id, 'enabled');
+      await change(service.service, CLEO.id, 'enable');
       assert.equal((await seen(id)).version, 4, 'taken and let go, and nothing else');
     });
 
@@ -147,16 +148,16 @@ for (const engine of ENGINES) {
     test('the approval of somebody who may not decide any more does not count as one of two', async () => {
       const id = await waiting(100.01);
       await approved(id, CLEO);
-      await setAccess(service, CLEO.id, 'disabled');
+      await change(service.service, CLEO.id, 'disable');
       assert.equal((await seen(id)).awaiting_second, false);
       assert.equal((await approved(id, ANA)).outcome, 'awaiting_second');
       assert.equal((await approved(id, BEN)).outcome, 'approved');
-      await setAccess(service, CLEO.id, 'enabled');
+      await change(service.service, CLEO.id, 'enable');
       const other = await waiting(100.01);
       await approved(other, CLEO);
-      await setAccess(service, CLEO.id, 'auditor');
+      await giveRole(service.service, CLEO.id, 'auditor');
       assert.equal((await approved(other, ANA)).outcome, 'awaiting_second');
-      await setAccess(service, CLEO.id, 'reviewer');
+      await giveRole(service.service, CLEO.id, 'reviewer');
     });
 
     test('a payment takes fifty notes', async () => {

@@ -1,6 +1,6 @@
 // Administrators with tokens, and payments that wait for them: what the tests of /admin begin with.
 import type { Principal, Role } from '../../src/administrators/administrator.ts';
-import { changeRole, createAdministrator, disable, enable } from '../../src/administrators/manage.ts';
+import { createAdministrator } from '../../src/administrators/manage.ts';
 import { endSession, startSession } from '../../src/administrators/session.ts';
 import { createToken, revokeToken } from '../../src/administrators/token.ts';
 import { submitPayment } from '../../src/payments/submit.ts';
@@ -35,14 +35,6 @@ export function addToken(harness: Harness, administratorId: string, role: Role, 
   return harness.service.journal.commit((transaction) =>
     createToken(transaction, { administratorId, role, name: 'Tests', days }, OPERATOR),
   );
-}
-
-/** Gives an administrator another role, or takes all access away, or gives it back, as the operator does. */
-export function setAccess({ service: { journal } }: Harness, id: string, to: Role | 'disabled' | 'enabled') {
-  return journal.commit<unknown>((transaction) => {
-    if (to === 'disabled') return disable(transaction, id, OPERATOR);
-    return to === 'enabled' ? enable(transaction, id, OPERATOR) : changeRole(transaction, id, to, OPERATOR);
-  }, id);
 }
 
 /** An administrator who acts by a token, until `revoke`. */
