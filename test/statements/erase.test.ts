@@ -46,10 +46,17 @@ for (const engine of ENGINES) {
       await bring({ ...SAID, amount: '52.00', bank: 'P1', name: 'Rule Payer', iban: '' });
       const paid = await paidBy('P1', 52, { customer: { name: 'Rule Customer' } });
       for (const i of people.keys()) await ana.makeRule((await line(`R${i}`)).id, `Of ${people[i]}`);
-      const all = () => bank.database.query<Record<string, string>>('select * from line_rules order by id');
-      const rules = async () =>
-        (await all()).map(({ name, name_key, reason, state }) => [name, name_key, reason, state].join());
-      await ana.endRule((await all())[2]!.id!);
+      const all = () => bank.database.query<Record<string, string>>('select * from line_rules');
+      // Made in one moment, they have no order.
+      const idOf = new Map((await all()).map(({ name, id }) => [name, id]));
+      const rules = async () => {
+        const stored = new Map((await all()).map(({ id, ...rule }) => [id, rule]));
+        return people.map((name) => {
+          const { name: kept, name_key, reason, state } = stored.get(idOf.get(name))!;
+          return [kept, name_key, reason, state].join();
+        });
+      };
+      await ana.endRule(idOf.get('Rule Ended')!);
       await erase(service, paid);
       const gone = ',,,ended';
       assert.deepEqual(await rules(), [
