@@ -130,7 +130,7 @@ test('taken, done and failed are folders: nothing is moved through a link', asyn
     const watcher = watch(folder);
     put(folder, 'wrong.txt', 'hello');
     for (let turn = 0; turn < 2; turn++)
-      await assert.rejects(watcher.look(), new RegExp(`/${name} is a link: it must be a folder itself$`));
+      await assert.rejects(watcher.look(), new RegExp(`/${name} is a link: `));
     assert.deepEqual(namesIn(elsewhere), []);
     assert.ok(namesIn(folder).includes('wrong.txt'));
   }
@@ -209,9 +209,9 @@ test('doctor says whether the folder can be used, what was refused, and what wai
   assert.match((await verdict(linked)).says, /\/done is a link: it must be a folder itself$/);
   assert.match((await verdict(folder, Date.now(), tmpdir())).says, /lies in storage/);
   chmodSync(folder, 0o755);
-  assert.match((await verdict(folder)).says, /Every account of the machine may look into it/);
+  assert.match((await verdict(folder)).says, /^Every account of/);
   put(folder, 'waits.xml', 'x');
-  assert.match((await verdict(folder, Date.now() + 16 * MINUTE_MS)).says, /waited for more than 15 minutes/);
+  assert.match((await verdict(folder, Date.now() + 16 * MINUTE_MS)).says, /more than 15 minutes/);
   for (const name of ['a.xml', 'a.xml.txt', 'b.txt', 'b.txt.txt']) put(join(folder, 'failed'), name, 'x');
   assert.match((await verdict(folder)).says, /^2 statement files were not imported$/);
 });

@@ -38,6 +38,8 @@ export interface CheckoutPage {
   /** What is read on it. */
   body: string;
   forms: Form[];
+  /** The ids of the fields at fault, as its summary names them. */
+  faults: string[];
   /** Where a link with this text leads, absolute. */
   link(text: string | RegExp): URL;
 }
@@ -100,8 +102,10 @@ export async function read(url: URL, response: Response): Promise<CheckoutPage> 
       ),
     };
   });
+  const summary = all.find((one) => attribute(one, 'id') === 'errors');
   return {
     url,
+    faults: summary ? [...elements(summary)].flatMap((one) => attribute(one, 'href')?.slice(1) ?? []) : [],
     status: response.status,
     headers: response.headers,
     text,

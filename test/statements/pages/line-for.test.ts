@@ -35,14 +35,14 @@ test('of two payments that fit alike each shows its order, no button has the foc
   const bank = await bring('777.31', { name: 'Petra Doppel', text: 'Bestellung' });
   const { proposals } = books.line(bank);
   assert.deepEqual(
-    proposals.map((one: Record<string, string>) => [one.level, one.case, one.sentence]),
-    Array(2).fill(['likely', 'alike', 'Two payments fit alike.']),
+    proposals.map((one: Record<string, string>) => [one.level, one.case]),
+    Array(2).fill(['likely', 'alike']),
   );
   const page = await books.page(bank);
   for (const { merchant_reference } of both)
     assert.match(page.body, new RegExp(`${merchant_reference} CustomerPetra`));
   assert.doesNotMatch(page.text, /<(?:button|input|textarea)[^>]*autofocus/);
-  assert.match((await books.press(bank, 'Approve the payment')).body, /Say why it is accepted as paid/);
+  assert.deepEqual((await books.press(bank, 'Approve the payment')).faults, ['note']);
   assert.equal((await books.payment(both[0]!.id)).status, 'pending');
 });
 
@@ -50,16 +50,16 @@ test('a card payout is named for its payments, the fee is asked for, and all of 
   const paid = [await order(20), await order(30), await order(45)];
   const bank = await bring('93.15', { text: 'CARD PAYOUT' });
   const payments = paid.map(({ merchant_reference }) => merchant_reference).join('\n');
-  assert.match((await books.press(bank, NAME_IT)).body, /Say which payment it is for/);
+  assert.deepEqual((await books.press(bank, NAME_IT)).faults, ['payments']);
   assert.match((await books.press(bank, NAME_IT, { payments: 'SN-NONE' })).body, /“SN-NONE”/);
   assert.match(
     (await books.press(bank, NAME_IT, { payments: `${paid[0]!.id} = many` })).body,
-    /“many” is not an amount/,
+    /“many” is not an/,
   );
-  assert.match((await books.press(bank, NAME_IT, { payments })).body, /say what the difference is/);
-  await books.press(bank, NAME_IT, { payments, charges: 'Fee of the card company' });
+  assert.deepEqual((await books.press(bank, NAME_IT, { payments })).faults, ['charges']);
+  await books.press(bank, NAME_IT, { payments, charges: 'Card fee' });
   const done = await books.page(bank);
-  assert.match(done.body, /€20\.00 .*€45\.00 .*€1\.85 Fee of the card company/);
+  assert.match(done.body, /€20\.00 .*€45\.00 .*€1\.85 Card fee/);
   assert.deepEqual(await sums(...paid), ['20.00', '30.00', '45.00']);
   await books.press(bank, 'Take it back');
   assert.deepEqual(await sums(...paid), ['0.00', '0.00', '0.00']);
@@ -88,7 +88,7 @@ test('parts of a line keep their thousandths, what is left over as well, and its
   const bank = await bringDinars('3.507');
   const payments = paid.map(({ merchant_reference }) => merchant_reference).join('\n');
   await books.press(bank, NAME_IT, { payments });
-  assert.match((await books.page(bank)).body, /1\.495 .*2\.00 .*0\.012 is to look at again/);
+  assert.match((await books.page(bank)).body, /1\.495 .*2\.00 .*0\.012 is to look/);
   assert.deepEqual(await sums(...paid), ['3.00', '2.00']);
   const kept = await books.lines(`statement_id=${books.line(bank).statement_id}`);
   assert.deepEqual(
@@ -97,7 +97,7 @@ test('parts of a line keep their thousandths, what is left over as well, and its
   );
   await books.press(bank, 'Take it back');
   const done = await books.client.post('/statements/undo', { statement: books.line(bank).statement_id });
-  assert.match(done.text, /The import is undone: 1 line no longer counts\./);
+  assert.match(done.text, /import is undone: 1 line/);
 });
 
 test('what an approved payment lacks is told from a part of what it was approved for', async () => {
@@ -152,7 +152,7 @@ test('of a debit alone it is not said how much less arrived', async () => {
   await books.press(await bring('20.00', { text, direction: 'DBIT' }), 'Record that it went back');
   const { body } = await books.get(`/payments/${paid.id}`);
   assert.match(body, /€20\.00 went back on [^.:]*\./);
-  assert.doesNotMatch(body, /less than was asked for/);
+  assert.doesNotMatch(body, / less than /);
 });
 
 test('one transfer for the rest of one payment and for another is matched with both', async () => {
@@ -163,7 +163,7 @@ test('one transfer for the rest of one payment and for another is matched with b
   await books.press(await bring('40.00', { text: references[0] }), 'Match, decide later');
   const bank = await bring('67.00', { text: references.join(' ') });
   const page = await books.page(bank);
-  assert.match(page.body, /names 2 payments, which come to its amount\. .*€60\.00.*€7\.00/);
+  assert.match(page.body, /names 2 payments, .*€60\.00.*€7\.00/);
   await books.press(bank, 'Match with these 2 payments');
   assert.deepEqual(await sums(part, other), ['100.00', '7.00']);
 });
@@ -173,10 +173,10 @@ test('one transfer for two payments, less the charges that the bank states, is m
   const references = await Promise.all(paid.map(async ({ id }) => referenceOn(await books.reads(id))));
   const bank = await bring('87.50', { text: references.join(' '), charges: '1.50' });
   const page = await books.page(bank);
-  assert.match(page.body, /come to its amount and the €1\.50 that the bank took as charges\./);
+  assert.match(page.body, /€1\.50 that the bank/);
   await books.press(bank, 'Match with these 2 payments');
   assert.deepEqual(await sums(...paid), ['80.00', '9.00']);
-  assert.match((await books.page(bank)).body, /€80\.00 .*€9\.00 .*€1\.50 Charges of the bank/);
+  assert.match((await books.page(bank)).body, /€80\.00 .*€9\.00 .*€1\.50 Charges of/);
 });
 
 test('of money that came and went back the customer reads that the transfer is waited for', async () => {
@@ -202,7 +202,7 @@ test('what arrived for a payment before or after it was rejected is to be return
     const bank = await bring('36.00', { text, name: 'Li Wu' });
     await books.press(bank, isLater ? 'Record that it arrived' : 'Match, decide later');
     if (!isLater) {
-      assert.match(await says(), /Nothing unusual.* exactly what was asked for\./);
+      assert.match(await says(), /Nothing unusual.* exactly what/);
       await reject();
     }
     assert.match(await says(), /Worth a look.* exactly what was asked for\. Return €36\.00 to “Li Wu”\./);
@@ -218,7 +218,7 @@ test('a debit is named as money that went back', async () => {
   await books.press(await bring('31.00'), NAME_IT, { payments: paid.id });
   const back = await bring('11.00', { direction: 'DBIT' });
   await books.press(back, 'Record that it went back', { payments: paid.merchant_reference });
-  assert.match((await books.reads(paid.id)).body, /€20\.00 of €31\.00 has arrived.* €11\.00 was paid back/);
+  assert.match((await books.reads(paid.id)).body, /€20\.00 of €31\.00 has arrived.* €11\.00 was paid/);
 });
 
 test('a debit in another currency than its payment is told, and no button would be refused', async () => {
@@ -233,10 +233,7 @@ test('a debit in another currency than its payment is told, and no button would 
   };
   await books.bring([{ ...francs, text }], { currency: 'CHF' });
   const page = await books.page('FRANCS');
-  assert.match(
-    page.body,
-    /CHF 29\.00 went out with the reference of this payment, which is in another currency\./,
-  );
+  assert.match(page.body, /CHF 29\.00 went out .* another currency\./);
   assert.deepEqual(
     page.forms.filter(({ values }) => values.payment === paid.id),
     [],
@@ -252,7 +249,7 @@ test('of money by hand with the amount of a named line it is asked whether it is
     await books.act(paid.id, 'record', { amount: 30, received_on: today(service) });
     const bank = await bring('30.00');
     const asked = await books.press(bank, NAME_IT, { payments: paid.merchant_reference });
-    assert.match(asked.body, /Money was recorded by hand for SN-\d+/);
+    assert.match(asked.body, new RegExp(`by hand .*${paid.merchant_reference}`));
     assert.deepEqual(await sums(paid), ['30.00']);
     const form = asked.forms.find(({ fields }) => fields.includes('payments'))!;
     await books.client.post(form.action, { ...form.values, as: answer });
@@ -292,13 +289,13 @@ test('amounts of three decimals are read and written whole, and never exact if t
   const said = (bank: string) => [books.line(bank).amount, books.line(bank).proposals[0]?.case];
   assert.deepEqual([said('K1'), said('K2')[0]], [[1.234, 'more'], 1.23]);
   const page = (await books.page('K1')).body;
-  assert.match(page, /Amount as the bank wrote it1\.234 KWD/);
+  assert.match(page, /wrote it1\.234 KWD/);
   assert.match(page, /KWD 0\.004 more arrived than was asked for\. Accept it, and return KWD 0\.004\./);
-  assert.doesNotMatch(page, /The amount is exact/);
+  assert.doesNotMatch(page, /amount is exact/);
   const report = `/statements/report?account=${ACCOUNT}+KWD&from=${today(service)}&to=${today(service)}`;
   assert.match(
     (await books.get(report)).body,
-    /but for thousandths that are not kept: −KWD 0\.005\..*Opening balanceKWD 0\.00.*Closing balanceKWD 2\.455/,
+    /thousandths .*: −KWD 0\.005\..*Opening balanceKWD 0\.00.*Closing balanceKWD 2\.455/,
   );
   const sta = `:20:S\n:25:${ACCOUNT}\n:28C:7\n:60F:C270101KWD0,000\n:61:2701010101C1,235NTRFNONREF//K9\n:86:Danke\n:62F:C270101KWD1,235\n`;
   assert.ok(await books.file(Buffer.from(sta)));

@@ -6,7 +6,7 @@ import { before, test } from 'node:test';
 import { Bank } from '../../support/bank.ts';
 import { ACCOUNT, camt, type Entry, TRANSFERS, today } from '../../support/camt.ts';
 import { type Client, formOf, MANY_SIGN_INS, signIn } from '../../support/console.ts';
-import { FROM_OUR_PAGE } from '../../support/customer.ts';
+import { FROM_OUR_PAGE, read } from '../../support/customer.ts';
 import { sharedHarness } from '../../support/harness.ts';
 import { strictly } from '../../support/markup.ts';
 import { referenceOf } from '../../support/payments.ts';
@@ -50,12 +50,9 @@ async function sendForm(client: Client, body: FormData, cookies = client.cookies
     body,
     redirect: 'manual',
   });
-  const text = await response.text();
-  return {
-    status: response.status,
-    text: text.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' '),
-    markup: text,
-  };
+  const page = await read(new URL(response.url), response);
+  const text = page.text.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ');
+  return { ...page, text, markup: page.text };
 }
 
 let count = 0;
@@ -81,13 +78,13 @@ test('files are imported, the certain ones approved with one press, and the rest
   const first = await upload(ana, { 'november.xml': file, 'broken.xml': Buffer.from('<x>') });
   assert.equal(first.status, 200);
   assert.match(first.text, /november\.xml .*4 new lines\./);
-  assert.match(first.text, /broken\.xml was not imported\./);
+  assert.match(first.text, /broken\.xml was not/);
   assert.deepEqual(strictly(first.markup).faults, []);
   assert.match((await upload(ana, { 'november.xml': file })).text, /imported before/);
 
   const list = await look(ana, '/statements');
-  assert.match(list.body, /Approve all exact matches 2 of 4, €143\.00/);
-  assert.match(list.body, /€3\.00 less arrived than was asked for/);
+  assert.match(list.body, /exact matches 2 of 4, €143\.00/);
+  assert.match(list.body, /€3\.00 less arrived/);
   assert.match(list.body, /<b>Rent<\/b>/);
   const certain = await look(ana, '/statements/certain');
   assert.match(certain.body, /Approve these 2 payments €143\.00/);
@@ -118,7 +115,7 @@ test('a payment shows each line that was matched with it once, beside what they 
   const day = String.raw`Day\d+ \w+ \d{4} StatementThe bank’s line`;
   assert.match(
     body,
-    new RegExp(`Money that arrived Amount€80\\.00 ${day} .*?Recorded by.*? Amount€3\\.00 ${day} Matched by`),
+    new RegExp(`arrived Amount€80\\.00 ${day} .*?Recorded by.*? Amount€3\\.00 ${day} Matched by`),
   );
   assert.match(body, /€83\.00 stands on the bank statement of .*: exactly what was asked for/);
 });
@@ -134,7 +131,7 @@ test('a line with something odd is accepted on its page; it is matched or approv
   );
   assert.match((await ana.send(line, {}, 'Match, decide later')).body, /Matched: €80\.00/);
   const payment = await look(ana, `/payments/${odd.id}`);
-  assert.match(payment.body, /€80\.00 stands on the bank statement of .*: €1\.00 less than was asked for/);
+  assert.match(payment.body, /€80\.00 stands .*: €1\.00 less/);
   assert.equal(await statusOf(odd.id), 'requires_review');
   const queued = async (query: string) => (await look(ana, `/queue${query}`)).text.includes(odd.id);
   assert.match((await look(ana, '/queue')).body, /Money seen: ?€1\.00 less/);
@@ -146,13 +143,11 @@ test('a line with something odd is accepted on its page; it is matched or approv
   const approved = await ana.send(sure, {}, 'Approve the payment');
   assert.match(approved.body, /Approved: €82\.00/);
   assert.equal(await statusOf(exact.id), 'approved');
-  const matched = await look(ana, path);
-  assert.match(matched.body, /It is the money of this payment\./);
-  await ana.send(matched, {}, 'Take it back');
+  await ana.send(await look(ana, path), {}, 'Take it back');
   assert.deepEqual([await queued(''), await statusOf(odd.id)], [false, 'pending']);
   assert.match((await look(ana, path)).body, /Proposed payments/);
   const decided = await look(ana, `/statements/lines/${await lineIdOf(exact.entry.bank!)}`);
-  assert.match(decided.body, /It is the money of this payment\. The payment is approved\./);
+  assert.match(decided.body, /payment is approved\./);
   assert.doesNotMatch(decided.body, /Take it back/);
 });
 
@@ -161,8 +156,7 @@ test('what is odd is accepted as paid with a reason, which stands with the appro
   await bank.take(camt([fee.entry], { number: '9' }));
   const path = `/statements/lines/${await lineIdOf(fee.entry.bank!)}`;
   const empty = await ana.send(await look(ana, path), { note: ' ' }, 'Approve the payment');
-  assert.equal(empty.status, 422);
-  assert.match(empty.body, /Say why it is accepted as paid/);
+  assert.deepEqual([empty.status, empty.faults], [422, ['note']]);
   assert.equal(await statusOf(fee.id), 'pending');
   const done = await ana.send(await ana.get(path), { note: 'The bank took 10.00' }, 'Approve the payment');
   assert.match(done.body, /Approved: €81\.00/);
@@ -227,22 +221,19 @@ test('several open lines are ignored with one reason, or are together the money 
       ...fields,
     });
   };
-  assert.match((await send([], { act: 'ignore', reason: 'Rent' })).body, /Tick at least one line/);
-  assert.match((await send(['RENT1'], { act: 'ignore', reason: '' })).body, /Say why this line/);
+  assert.match((await send([], { act: 'ignore', reason: 'Rent' })).body, /Tick at least/);
+  assert.match((await send(['RENT1'], { act: 'ignore', reason: '' })).body, /Say why this/);
   assert.equal(await stateOf('RENT1'), 'open');
   const ignored = await send(['RENT1', 'RENT2'], { act: 'ignore', reason: 'Rent of the house' });
   assert.match(ignored.body, /Ignored: 2 lines\./);
   assert.deepEqual([await stateOf('RENT1'), await stateOf('RENT2')], ['ignored', 'ignored']);
   assert.match((await send(['RENT1'], { act: 'ignore', reason: 'Again' })).body, /Skipped, .*: 1\./);
-  assert.match((await send([halves.entry.bank!], { payment: 'nobody' })).body, /No payment was found/);
+  assert.deepEqual((await send([halves.entry.bank!], { payment: 'nobody' })).faults, ['payment']);
   const together = await send([halves.entry.bank!, 'HALF2'], { act: 'together', payment: halves.id });
-  assert.match(together.body, /Matched with one payment: 2 lines\./);
-  assert.match(
-    (await look(ana, `/payments/${halves.id}`)).body,
-    /€61\.00 stands on the bank statement of .*: exactly/,
-  );
+  assert.match(together.body, /Matched with .*: 2 lines\./);
+  assert.match((await look(ana, `/payments/${halves.id}`)).body, /€61\.00 stands .*: exactly/);
   const pending = await look(ana, `/statements/lines/${await lineIdOf('WAITS')}`);
-  assert.match(pending.body, /The bank has not booked it yet/);
+  assert.match(pending.body, /booked it yet/);
   assert.deepEqual(
     pending.forms.filter(({ button }) => button?.includes('gnore')),
     [],
@@ -264,7 +255,7 @@ test('a rule ignores lines of a name and an account that are open and that come 
   const first = [of('P1'), of('P2', { name: 'Paypal Europe' }), of('P3', { name: 'PayPal Asia' })];
   await bank.take(camt(first, { number: '65' }));
   const line = await look(ana, `/statements/lines/${await lineIdOf('P1')}`);
-  await ana.send(line, { reason: 'Payouts are booked elsewhere', always: 'yes' }, 'Ignore the line');
+  await ana.send(line, { reason: 'Booked elsewhere', always: 'yes' }, 'Ignore the line');
   assert.deepEqual(
     [await stateOf('P1'), await stateOf('P2'), await stateOf('P3')],
     ['ignored', 'ignored', 'open'],
@@ -278,9 +269,9 @@ test('a rule ignores lines of a name and an account that are open and that come 
     'money out and money with the reference of a payment stay open',
   );
   const rules = await look(ana, '/statements/rules');
-  assert.match(rules.body, /PAYPAL EUROPE[\s\S]*Payouts are booked elsewhere/);
+  assert.match(rules.body, /PAYPAL EUROPE[\s\S]*Booked elsewhere/);
   await ana.send(rules, {}, 'End');
-  assert.match((await look(ana, '/statements/rules')).body, /There are no rules\./);
+  assert.match((await look(ana, '/statements/rules')).body, /no rules\./);
   await bank.take(camt([of('P7')], { number: '67' }));
   assert.deepEqual([await stateOf('P7'), await stateOf('P4')], ['open', 'ignored']);
 });
@@ -295,21 +286,18 @@ test('one transfer for two payments is matched with both on a page that lists th
   assert.match(page.body, /ORDER-<32>[\s\S]*€32\.00[\s\S]*Match with these 2 payments €63\.00/);
   await ana.send(page, {}, 'Match with these 2 payments');
   const split = await look(ana, path);
-  assert.match(
-    split.body,
-    /It is the money of several payments:[\s\S]*€31\.00 for this payment[\s\S]*€32\.00/,
-  );
+  assert.match(split.body, /several payments:[\s\S]*€31\.00 for this[\s\S]*€32\.00/);
   for (const { id } of [one, two]) assert.equal(await statusOf(id), 'requires_review');
   const story = (await look(ana, `/payments/${two.id}`)).body;
   assert.match(story, /€32\.00 arrived on/);
-  assert.match(story, /matched a part of the line of €63\.00 with this payment\./);
+  assert.match(story, /matched a part .*€63\.00/);
   assert.match((await look(ana, '/statements?state=split')).body, /Matched in parts/);
   const part = (await look(ana, '/statements?state=matched')).text.match(
     /\/statements\/lines\/(lin_\w+)/,
   )![1];
   assert.match((await look(ana, `/statements/lines/${part}`)).body, /Part of\s*€63\.00/);
   await ana.send(await look(ana, path), {}, 'Take it back');
-  assert.match((await look(ana, `/statements/lines/${part}`)).body, /Other lines have taken its place\./);
+  assert.match((await look(ana, `/statements/lines/${part}`)).body, /taken its place\./);
   assert.match((await look(ana, path)).body, /Match with these 2 payments/);
 });
 
@@ -324,32 +312,32 @@ test('a pasted list is shown as it is read before it is kept, and proposes payme
     assert.deepEqual(strictly(page.markup).faults, []);
     return { ...page, seen: /name="seen" value="(\w+)"/.exec(page.markup)?.[1] ?? '' };
   };
-  assert.match((await send({ list: ' ' })).text, /There is a problem .*Paste at least one row/);
-  assert.match((await send({ list: 'a\n'.repeat(501) })).text, /Paste 500 rows or fewer at once/);
-  assert.match((await send({ list: 'x', account: 'another' })).text, /Choose the account/);
+  assert.deepEqual((await send({ list: ' ' })).faults, ['list']);
+  assert.deepEqual((await send({ list: 'a\n'.repeat(501) })).faults, ['list']);
+  assert.deepEqual((await send({ list: 'x', account: 'another' })).faults, ['account']);
 
   const list = `Zoë Berg\t${entry.text}\t64,50\n<b>Ben</b> 12.00\nNobody`;
   const shown = await send({ list, act: 'keep', seen: 'guessed' });
-  assert.match(shown.text, /1 of 3 rows were not understood\..*Row 3, Nobody : It has no amount\./);
+  assert.match(shown.text, /1 of 3 rows .*Row 3, Nobody : .*no amount/);
   assert.match(shown.text, /€64\.50 .*New .*&lt;b&gt;Ben&lt;\/b&gt; .*Keep 2 lines/);
   // Another list than the one that was shown is shown first.
   assert.match((await send({ list: 'Ben 13.00', act: 'keep', seen: shown.seen })).text, /Keep 1 line/);
   const keep = { list, act: 'keep', seen: shown.seen };
   assert.match((await send(keep)).text, /2 new lines\./);
-  assert.match((await send({ list })).text, /Known already .*Known already .*Keep the list/);
-  assert.match((await send(keep)).text, /imported before\.|2 lines known before\./);
+  assert.match((await send({ list })).text, /(Known already .*){2}Keep the list/);
+  assert.match((await send(keep)).text, /(imported|2 lines known) before\./);
   const again = { ...keep, again: '1764000000000' };
   assert.match((await send(again)).text, /2 new lines\./);
   assert.match((await send(again)).text, /imported before\./);
 
   const open = await look(ana, '/statements');
-  assert.match(open.body, /Ben<\/b>[^€]*pasted by Ana Admin/);
+  assert.match(open.body, /Ben<\/b>[^€]*pasted by Ana/);
   const [line, second] = (await bank.lines({ state: 'open' })).filter(
     ({ amount_minor }) => amount_minor === 6450,
   );
   const rival = await look(ana, `/statements/lines/${second!.id}`);
-  assert.match(rival.body, /Another line carries the reference of this payment/);
-  assert.match(rival.body, /pasted by Ana Admin/);
+  assert.match(rival.body, /Another line carries/);
+  assert.match(rival.body, /File ?pasted by/);
   await ana.send(rival, { reason: 'Pasted twice' }, 'Ignore the line');
   await ana.send(await look(ana, `/statements/lines/${line!.id}`), {}, 'Approve the payment');
   assert.equal(await statusOf(id), 'approved');
@@ -382,11 +370,7 @@ test('a stranger is answered before the files are sent', async () => {
 
 test('lines are downloaded with what became of them, and the download is told in the history', async () => {
   const page = await look(ana, '/statements/export');
-  assert.match(page.body, /Every line with its result/);
-  assert.match(
-    page.text,
-    /separated by<[\s\S]*selected>Semicolons<[\s\S]*<option value="">For a program instead</,
-  );
+  assert.match(page.text, /separated by<[\s\S]*selected>Semicolons<[\s\S]*<option value="">For a /);
   const separated = page.text.slice(page.text.indexOf('separated by<'));
   assert.doesNotMatch(separated.slice(0, separated.indexOf('</select>')), />Any</);
   const csv = (await ana.get('/statements/lines.csv?separator=semicolon&from=2026-11-20')).text;
@@ -410,9 +394,9 @@ test('lines are downloaded with what became of them, and the download is told in
 test('the report of an account says balances, days and lines, on a page and as a file', async () => {
   const page = await look(ana, '/statements/report?from=2026-11-01');
   assert.match(page.body, /DE75 5121 0800 1245 1261 99 EUR, 1 Nov 2026 –/);
-  assert.match(page.body, /The bank named no balance/);
-  assert.match(page.body, /71\.00.*approved by Ana Admin, \d+ \w+ 20\d\d/);
-  assert.match(page.body, /Created by Ana Admin/);
+  assert.match(page.body, /named no balance/);
+  assert.match(page.body, /71\.00.*approved by [^,]*Admin, \d+ \w+ 20\d\d/);
+  assert.match(page.body, /Created by Ana/);
   const asked = `account=${ACCOUNT}%20EUR&from=2026-11-01&to=2099-01-01`;
   const [head, opening, ...rest] = (await ana.get(`/statements/report.csv?${asked}`)).text
     .trim()
@@ -476,7 +460,7 @@ test('CSV is looked at once: what it does not tell is asked, and the answers are
   const columns = { 'csv-0-column-Day': 'day' };
   const look = await send(first.markup, { ...answers, ...columns, act: 'look' });
   assert.equal(look.status, 422, 'the account is asked');
-  assert.match(look.text, /Choose the account: the file does not name it/);
+  assert.deepEqual(look.faults, ['csv-0-account']);
   assert.match(look.text, /1 line: money in €1,200\.00.*3 Nov 2026 .*€1,200\.00/);
   const account = { 'csv-0-account': ACCOUNT };
   const seen = await send(look.markup, { ...account, act: 'look' });
@@ -486,7 +470,7 @@ test('CSV is looked at once: what it does not tell is asked, and the answers are
   const again = await upload(ana, { 'november.csv': csv('04', '2,300') });
   assert.match(
     again.text,
-    /Account Choose Development Shop/,
+    /Account Choose Development/,
     'a file that names no account is always asked for it',
   );
   assert.match(again.text, /€2,300\.00/);
@@ -500,7 +484,7 @@ test('CSV of a known bank that names its account is confirmed once and then impo
     );
   const first = await upload(ana, { 'dkb.csv': csv(20) });
   assert.equal(first.status, 200);
-  assert.match(first.text, /Recognised as an export of DKB : column headings in line 2.*€1,000\.00/);
+  assert.match(first.text, /export of DKB : .* line 2.*€1,000\.00/);
   const body = new FormData();
   for (const [name, value] of Object.entries(fieldsOf(first.markup))) body.append(name, value);
   assert.match((await sendForm(ana, body)).text, /dkb\.csv DE75 5121 0800 1245 1261 99 : 1 new line\./);
