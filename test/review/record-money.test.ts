@@ -158,9 +158,9 @@ for (const engine of ENGINES) {
       assert.equal((await record(id, { as: 'same' }, BEN)).version, before);
       const sent = (await service.create()).id;
       await submit(service, sent);
-      await assert.rejects(record(sent), { code: 'invalid_status', message: /^It was sent for review on / });
+      await assert.rejects(record(sent), { code: 'invalid_status', message: /^It was sent / });
       await commit((t) => reject(t, BEN, sent, { ...APPROVAL, reason: 'other', message: null }), sent);
-      await assert.rejects(record(sent), { code: 'invalid_status', message: /^Ben rejected it on / });
+      await assert.rejects(record(sent), { code: 'invalid_status', message: /^Ben rejected it / });
       await assert.rejects(record(`pay_${'0'.repeat(36)}`), { code: 'not_found' });
       assert.equal((await seen(id)).version, before);
     });

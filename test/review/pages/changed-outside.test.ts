@@ -41,23 +41,19 @@ describe('A payment that was changed outside the service', () => {
   test('and the operator who acknowledged it says so afterwards, with the reason', async () => {
     assert.equal((await acknowledgeAll(harness, REASON)).length, 2);
     const page = await pageThatSays(who.ana, `/payments/${id}`, /The operator recorded that in entry \d+/);
-    assert.ok(page.body.includes(REASON));
-    assert.doesNotMatch(page.body, /nothing can be done with it/);
+    assert.doesNotMatch(page.body, /nothing can be done/);
     assert.ok(
       page.body.includes(`The operator recorded that it was changed outside the service: ${REASON}.`),
     );
 
     await who.ana.send(await who.ana.get('/audit'), {}, 'Verify now');
     const audit = await pageThatSays(who.ana, '/audit', /Verified to entry/);
-    assert.match(audit.body, /2 faults acknowledged: see what was changed outside the service/);
+    assert.match(audit.body, /2 faults acknowledged:/);
     const { pathname, search } = audit.link('see what was changed outside the service');
     const listed = await who.ana.get(pathname.replace('/console', '') + search);
     assert.equal(listed.text.match(/id="entry-\d+"/g)!.length, 2);
     assert.ok(listed.body.includes(REASON));
-    assert.match(
-      (await who.olga.get('/health')).body,
-      /verified on \d+ \w+ \d{4}, \d\d:\d\d UTC, with 2 acknowledged faults/,
-    );
+    assert.match((await who.olga.get('/health')).body, /verified on [^.]*, with 2 acknowledged/);
 
     const decided = await approveAs(who.ana, id);
     assert.equal(await statusOf(harness, id), 'approved', decided.body);
@@ -72,7 +68,7 @@ describe('A payment that was changed outside the service', () => {
     harness.service.database.refresh();
     for (const page of [await open(harness, pending), await send(asked, TYPED.details)]) {
       assert.equal(page.status, 403);
-      assert.match(page.body, /This payment cannot be made at the moment/);
+      assert.match(page.body, /cannot be made/);
     }
     assert.equal(await statusOf(harness, pending), 'pending');
     assert.deepEqual(

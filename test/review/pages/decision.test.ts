@@ -14,7 +14,7 @@ test('The page that asks repeats amount, merchant and customer; sending it appro
   const first = await waiting(harness, 'transfer', { amount: 49.9 });
   const second = await waiting(harness, 'transfer', { amount: 60 });
   const asking = await who.ana.get(`/payments/${first}/approve`);
-  assert.match(asking.body, /Approve this payment\?.*€49\.90 Ada Lovelace to Corner Shop/);
+  assert.match(asking.body, /this payment\?.*€49\.90 Ada .* Corner Shop/);
   assert.equal(await statusOf(harness, first), 'requires_review');
   const next = await who.ana.send(asking, { bank_reference: 'TRX 2026/4711' }, /^Approve/);
   assert.equal(await statusOf(harness, first), 'approved');
@@ -111,7 +111,7 @@ test('A form that comes back, for a preview or a fault, still says that the paym
   for (const typed of [{ message: 'Sorry.', preview: '1' }, { reason: '' }]) {
     const { action, values } = asking.forms.find((form) => /^Reject/.test(form.button))!;
     const again = await who.bob.post(action, { ...values, ...typed });
-    assert.match(again.body, /The payment has changed since you looked at it/);
+    assert.match(again.body, /payment has changed since/);
   }
 });
 
@@ -119,7 +119,7 @@ test('A form without the version that was seen decides nothing.', async () => {
   const waits = await waiting(harness);
   const unseen = await who.bob.post(`/payments/${waits}/approve`, {});
   assert.equal(unseen.status, 409);
-  assert.match(unseen.body, /has changed since you looked at it/);
+  assert.match(unseen.body, /has changed since/);
   assert.equal(await statusOf(harness, waits), 'requires_review');
   const id = await waiting(harness);
   await rejectAs(who.ana, id);

@@ -23,7 +23,7 @@ test('It counts what waits with sums and the oldest, what was decided today, and
   harness.clock.advance(5 * 60_000);
   const page = await who.ana.get('/');
   assert.match(page.body, /To review 3 €50.00 in 2 test payments ?\$7.00 USD in 1 test payment/);
-  assert.match(page.body, /The oldest has waited 5 min/);
+  assert.match(page.body, /oldest has waited 5 min/);
   assert.match(page.body, /Decided today 3 2 approved ?1 rejected Last decision 5 min ago by you/);
   assert.match(
     page.text,

@@ -1,7 +1,7 @@
 // Recording money in the console over HTTP: where it is offered, what is asked, what is refused and kept, and what is then read of it.
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import { open } from '../../support/customer.ts';
+import { HEADINGS, open } from '../../support/customer.ts';
 import { strictly } from '../../support/markup.ts';
 import { cancelAsCustomer, erase, paymentNow } from '../../support/payments.ts';
 import { createAt } from '../../support/shop.ts';
@@ -39,7 +39,7 @@ test('A pending payment’s page tells the reference to look for and leads to th
   const done = await who.bob.send(asking, { amount: '49,90', received_on: '2024-11-20' }, /^Record/);
   assert.equal(done.url.pathname, `/console/payments/${id}`);
   assert.match(done.body, /To review/);
-  assert.match(done.body, /Money that arrived Amount€49\.90 Day20 Nov 2024 Recorded byyou, /);
+  assert.match(done.body, / Amount€49\.90 Day20 Nov 2024 Recorded byyou, /);
   assert.ok(done.body.includes(reference), 'the reference is still to be seen');
   assert.deepEqual(strictly(done.text).faults, []);
 });
@@ -52,9 +52,9 @@ test('Who may only look is not offered to record money, nor anybody where nothin
   assert.doesNotMatch((await who.ana.get(`/payments/${sent}`)).text, /\/record\?/);
   const refused = await who.ana.get(`/payments/${sent}/record`);
   assert.equal(refused.status, 409);
-  assert.match(refused.body, /It was sent for review on /);
+  assert.match(refused.body, /was sent for review/);
   await rejectAs(who.ana, sent);
-  assert.match((await who.ana.get(`/payments/${sent}/record`)).body, /Ana rejected it on /);
+  assert.match((await who.ana.get(`/payments/${sent}/record`)).body, /Ana rejected it /);
 });
 
 test('Less than was asked for is told to whoever approves, with reference, account and what was written.', async () => {
@@ -117,7 +117,7 @@ test('A payment that changed since the page was opened takes nothing until someb
   assert.equal(await statusOf(harness, id), 'requires_review');
   const late = await who.ana.send(asking, { amount: '49.90', received_on: '2024-11-20' }, /^Record/);
   assert.equal(late.status, 409);
-  assert.match(late.body, /Ana recorded money on it on /);
+  assert.match(late.body, /Ana recorded money /);
   const { action, values } = asking.forms.find(({ button }) => /^Record/.test(button))!;
   const { version: _seen, ...rest } = values;
   const other = await made();
@@ -137,7 +137,7 @@ test('A second sum is added where money is known; of an equal one the page asks,
   assert.match(asking.body, /€30\.00 is known already\./);
   const asked = await who.bob.send(asking, { amount: '30', received_on: '2024-11-21' }, /^Record/);
   assert.equal(asked.status, 409);
-  assert.match(asked.body, /Ana recorded money on it on .* Say whether this is the same money/);
+  assert.match(asked.body, /Ana recorded money .* Say whether/);
   assert.deepEqual(strictly(asked.text).faults, []);
   const same = await who.bob.send(asked, { as: 'same' }, /^It is other money/);
   assert.match(same.body, /€30\.00 arrived, €60\.00 less/);
@@ -154,18 +154,17 @@ test('Its customer reads that money arrived, and after a rejection whom to ask f
   await cancel(id);
   await recordAs(who.ana, id);
   const checking = await open(harness, id);
-  assert.equal(checking.status, 200);
-  assert.match(checking.body, /Corner Shop is checking your payment/);
+  assert.deepEqual([checking.status, checking.h1], [200, HEADINGS.card]);
   assert.match(checking.body, /€49\.90 has arrived\./);
   assert.doesNotMatch(checking.body, /not been charged|cancelled/i);
   await rejectAs(who.bob, id);
   const rejected = await open(harness, id);
   assert.doesNotMatch(rejected.body, /not been charged/);
-  assert.match(rejected.body, /Contact Corner Shop about this money/);
+  assert.match(rejected.body, / about this money/);
   const approved = await made();
   await recordAs(who.ana, approved);
   await approveAs(who.bob, approved);
-  assert.match((await open(harness, approved)).body, /€49\.90 to Corner Shop is confirmed/);
+  assert.match((await open(harness, approved)).body, /€49\.90 to .* is confirmed/);
 });
 
 test('The page that approves shows what decides: reference, method, account, payer, and what to look at.', async () => {
@@ -181,8 +180,8 @@ test('The page that approves shows what decides: reference, method, account, pay
   assert.match(body, /from GB82 WEST 1234 5698 7654 32/);
   assert.match(text, /<tr class="off"><th scope="row">Name</);
   for (const fact of whole.body.match(/Look: [^.]*\./g)!) assert.ok(body.includes(fact), fact);
-  assert.match(body, /Look: 1 other payment uses this order number/);
-  assert.match(body, /Look: The names differ: customer “Ada Lovelace”, order “Somebody Else”\./);
+  assert.match(body, /Look: 1 other [^.]* order number/);
+  assert.match(body, /Look: .* differ: customer “Ada Lovelace”, order “Somebody Else”\./);
   assert.deepEqual(strictly(text).faults, []);
 });
 
