@@ -64,11 +64,11 @@ for (const engine of ENGINES) {
         [gone.id]: ['missing', true],
       });
       const said = await command('verify');
-      assert.match(said.stdout, /^Broken at entry \d: payment pay_\S+ .*\.\nAnd payment .*\nAnd payment/);
+      assert.match(said.stdout, /^Broken at entry \d: .*\bpay_\S+ .*\.\nAnd .*\bpay_.*\nAnd .*\bpay_/);
 
       const acknowledged = await acknowledge(one.id);
       assert.equal(acknowledged.code, 0, acknowledged.stderr);
-      assert.match(acknowledged.stdout, /^Acknowledged: payment pay_\S+ is not as entry \d left it\.\n2/);
+      assert.match(acknowledged.stdout, /^Acknowledged: payment pay_\S+ .* entry \d .*\.\n2/);
       known++;
       const still = await verify();
       assert.deepEqual([still.code, still.rows, still.acknowledgements.length], [1, 2, 1]);
@@ -154,7 +154,7 @@ for (const engine of ENGINES) {
         const body = act === 'reject' ? { reason: 'other' } : {};
         const refused = await post(harness, ana, `/admin/payments/${id}/${act}`, body);
         assert.deepEqual([refused.status, refused.json.error.code], [409, 'conflict'], act);
-        assert.match(refused.json.error.message, /changed outside the service/);
+        assert.match(refused.json.error.message, /changed outside/);
       }
       assert.deepEqual(
         (await verify()).faults.map(({ subject }: RowFault) => subject),

@@ -18,14 +18,22 @@ import { readCheckpoints } from '../../../src/journal/checkpoint.ts';
 import { CheckpointSigner } from '../../../src/journal/checkpoint-signer.ts';
 import { newestSeal } from '../../../src/journal/queries.ts';
 import { lockRow } from '../../../src/journal/record-row.ts';
-import { HistoryBroken, verifyHistory } from '../../../src/journal/verify.ts';
+import { verifyHistory } from '../../../src/journal/verify.ts';
 import { PAYMENTS } from '../../../src/payments/payment.ts';
 import { recordPayment } from '../../../src/payments/transition.ts';
 import type { Reader } from '../../../src/store/database.ts';
 import { editCopy } from '../../campaigns/break-in.ts';
 import type { Access } from '../../campaigns/intruder.ts';
 import { verifyExport } from '../../campaigns/third-party.ts';
-import { COMMAND, oldNode, operatorOf, plainEnvironment, ROOT, run } from '../../support/command.ts';
+import {
+  COMMAND,
+  oldNode,
+  operatorOf,
+  plainEnvironment,
+  ROOT,
+  requireRefusal,
+  run,
+} from '../../support/command.ts';
 import { createIn, type Harness, startHarness } from '../../support/harness.ts';
 import { viewSqlite } from '../../support/read-only-store.ts';
 
@@ -68,10 +76,8 @@ describe('audit verify and export', () => {
     );
     assert.deepEqual([since, trusted_entries, payments], [5, 4, 12]);
     const beyond = await command('verify', '--since', '13');
-    assert.deepEqual(
-      [beyond.code, beyond.stdout],
-      [1, 'Broken at entry 13: the history ends at entry 12, before entry 13.\n'],
-    );
+    assert.equal(beyond.code, 1);
+    assert.match(beyond.stdout, /^Broken at entry 13: .* ends at entry 12/);
     for (const odd of ['0', '-1', '1.5', 'x'])
       assert.equal((await command('verify', '--since', odd)).code, 2, odd);
   });
@@ -98,12 +104,12 @@ describe('audit verify and export', () => {
     const alone = join(folder, 'alone', 'checkpoints.jsonl');
     copyFileSync(kept(FILES[0]!), alone);
     assert.equal((await command('verify', '--checkpoints', alone, '--key', elsewhere)).code, 0);
-    for (const missing of [
-      ['--checkpoints', alone],
-      ['--checkpoints', 'none.jsonl'],
-      ['--key', elsewhere],
-    ])
-      assert.match((await command('verify', ...missing)).stderr, /does not exist|give both/);
+    for (const [option, file, said] of [
+      ['--checkpoints', alone, /checkpoint-key\.pub\.pem does not exist/],
+      ['--checkpoints', 'none.jsonl', /none\.jsonl does not exist/],
+      ['--key', elsewhere, /--checkpoints: give both/],
+    ] as const)
+      assert.match((await command('verify', option, file)).stderr, said);
   });
 
   test('checkpoints cut off at the server are missed by their copy', async () => {
@@ -112,12 +118,9 @@ describe('audit verify and export', () => {
     assert.equal((await command('verify')).code, 0, 'nobody can tell without the copy');
     const { code, stdout } = await command('verify', '--checkpoints', kept(FILES[0]!));
     assert.equal(code, 1);
-    assert.match(stdout, /^Broken: the checkpoints end at seal 4, but their copy vouches for seal 12: their/);
+    assert.match(stdout, /^Broken: .* end at seal 4, .* for seal 12: /);
     rmSync(stored(FILES[0]!));
-    assert.match(
-      (await command('verify', '--checkpoints', kept(FILES[0]!))).stdout,
-      /the checkpoints end at seal 0/,
-    );
+    assert.match((await command('verify', '--checkpoints', kept(FILES[0]!))).stdout, / end at seal 0, /);
     writeFileSync(stored(FILES[0]!), text, { mode: 0o600 });
   });
 
@@ -129,13 +132,13 @@ describe('audit verify and export', () => {
     await signer.sign(history, 0);
     const file = join(other, FILES[0]!);
     const honest = await command('verify', '--checkpoints', file);
-    assert.match(honest.stdout, /1 copied checkpoint signed with another key\.\n$/);
+    assert.match(honest.stdout, /1 copied checkpoint .*another key\.\n$/);
     writeFileSync(file, '');
     const another = { ...seal, hash: 'another' };
     await new CheckpointSigner(other).sign({ ...history, newest: async () => another }, 0);
     const { code, stdout } = await command('verify', '--checkpoints', file);
     assert.equal(code, 1);
-    assert.match(stdout, /^Broken at entry 12: seal 12 is not the one a copied checkpoint of .* vouches/);
+    assert.match(stdout, /^Broken at entry 12: seal 12 is .*copied/);
     writeFileSync(file, readFileSync(file, 'utf8').replace('another', 'anothez'));
     assert.match((await command('verify', '--checkpoints', file)).stdout, /^Broken: copied checkpoint in/);
     rmSync(other, { recursive: true });
@@ -181,12 +184,9 @@ describe('audit verify and export', () => {
   test('an export from an entry on begins with the seal that holds it', async () => {
     await command('export', '--since', '5', '--output', 'part.ndjson');
     const { said } = await verifyExport(kept('part.ndjson'));
-    assert.match(said, /^Verified: 12 entries, .*; entries before 5 are taken on trust\.$/);
+    assert.match(said, /^Verified: 12 entries, .* before 5 are taken/);
     const beyond = await command('export', '--since', '13', '--output', 'none.ndjson');
-    assert.deepEqual(
-      [beyond.code, beyond.stderr],
-      [1, 'counterfoil: no seal holds entry 13: the history ends before\n'],
-    );
+    requireRefusal(beyond, 1, /holds entry 13: /);
     assert.equal(existsSync(kept('none.ndjson')), false);
   });
 
@@ -196,7 +196,7 @@ describe('audit verify and export', () => {
     await command('export', '--output', 'history.ndjson');
     const { verified, said } = await verifyExport(kept('history.ndjson'), '--key', join(other, FILES[1]!));
     assert.equal(verified, false);
-    assert.match(said, /^Broken in line \d+: the key inside is another than the one given\.$/);
+    assert.match(said, /^Broken in line \d+: .*key inside/);
     rmSync(other, { recursive: true });
   });
 
@@ -220,10 +220,6 @@ describe('audit verify and export', () => {
       const act = { actor: 'operator', request_id: null };
       await recordPayment(transaction, act, 'payment.cancelled', before, row as never);
     });
-    await assert.rejects(service.verify(), (error) => {
-      assert.ok(error instanceof HistoryBroken);
-      assert.equal(error.message, `payment ${id} is approved, its entries make it cancelled`);
-      return true;
-    });
+    await assert.rejects(service.verify(), { subject: id, message: /approved, its .* cancelled$/ });
   });
 });

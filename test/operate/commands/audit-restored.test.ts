@@ -67,7 +67,7 @@ for (const engine of ENGINES) {
       const { stdout } = await command('doctor', '--json');
       const found = JSON.parse(stdout).findings.find(({ id }: { id: string }) => id === 'vouched_history');
       assert.equal(found.outcome, 'failed', stdout);
-      assert.match(JSON.stringify(found), /The store holds 2 entries, and the checkpoint of \d+ \w+ \d{4},/);
+      assert.match(JSON.stringify(found), / holds 2 entries, .*checkpoint of \d+ \w+ \d{4},/);
     });
 
     test('a copy of the store that grew past the checkpoint is refused as well', async () => {
@@ -138,11 +138,11 @@ for (const engine of ENGINES) {
       test("stays as it is where another store's checkpoints were named, which are told as a contradiction", async () => {
         const foreign = await command('audit', 'verify', '--checkpoints', fileOf(other));
         assert.equal(foreign.code, 1, foreign.stdout);
-        assert.match(foreign.stdout, /Check first that both are of one store/);
+        assert.match(foreign.stdout, /Check first/);
         assert.equal(isIntact(), true);
         const key = join(harness.store.storage, 'checkpoint-key.pub.pem');
         const unread = await command('audit', 'verify', '--checkpoints', fileOf(other), '--key', key);
-        assert.match(unread.stdout, /copied checkpoint in line 1: it is signed with another key/);
+        assert.match(unread.stdout, /copied checkpoint .* line 1: .*another key/);
         assert.equal(isIntact(), true);
       });
 

@@ -75,7 +75,7 @@ for (const engine of ENGINES) {
       );
       const { code, stdout } = await commandLine('audit', 'verify');
       assert.equal(code, 1);
-      assert.match(stdout, /^Broken at entry 1: the history ends at seal 0, but a checkpoint of .* vouches/);
+      assert.match(stdout, /^Broken at entry 1: .* seal 0, .*checkpoint of/);
       await harness.start();
     });
   });
@@ -86,7 +86,7 @@ for (const engine of ENGINES) {
       const env = operatorOf(store);
       if (engine === 'sqlite') {
         const unready = await run(['audit', 'verify'], { env });
-        assert.match(unready.stderr, /there is no store in/);
+        assert.match(unready.stderr, /no store in/);
         writeFileSync(join(store.storage, 'counterfoil.sqlite'), '', { mode: 0o600 });
       }
       for (const command of [
@@ -94,14 +94,11 @@ for (const engine of ENGINES) {
         ['invites', 'list'],
         ['erase', '--payment', 'pay_1'],
       ]) {
-        const { code, stdout, stderr } = await run(command, { env });
-        assert.deepEqual([code, stdout], [1, '']);
-        assert.match(
-          stderr,
+        const named =
           engine === 'sqlite'
-            ? /^counterfoil: \S+counterfoil\.sqlite holds no store: see whether it is the right one; .*\n$/
-            : /^counterfoil: the database of database_url \(test_\w+ on 127\.0\.0\.1:\d+\) holds no store: see .*\n$/,
-        );
+            ? /^counterfoil: \S+counterfoil\.sqlite holds no store: /
+            : / database_url \(test_\w+ on 127\.0\.0\.1:\d+\) holds no store: /;
+        requireRefusal(await run(command, { env }), 1, named);
       }
       const first = await run(['migrate'], { env });
       assert.equal(first.code, 0);
@@ -142,7 +139,7 @@ test('a database that cannot be reached, or is not there, is told in one line', 
     const absent = new URL(process.env.COUNTERFOIL_TEST_POSTGRES!);
     absent.pathname = '/nothing';
     const missing = await run(['invites', 'list'], { cwd: folder.path, env: { DATABASE_URL: absent.href } });
-    assert.match(missing.stderr, /^counterfoil: the database: database "nothing" does not exist: see/);
+    assert.match(missing.stderr, /^counterfoil: .* "nothing" does not exist/);
     const env = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nothing' };
     for (const command of [['migrate'], ['serve'], ['audit', 'verify']]) {
       requireRefusal(await run(command, { cwd: folder.path, env }), 1, /^counterfoil: the database:/);

@@ -67,7 +67,7 @@ describe('a store on PostgreSQL', () => {
       const store = await another(engine);
       const { code, stdout, stderr } = await restore(store);
       assert.deepEqual([code, stderr], [0, '']);
-      assert.match(stdout, /^Restored 2 entries, the newest of \d+ \w+ \d{4}, \d\d:\d\d UTC, to .*;/);
+      assert.match(stdout, /^Restored 2 entries, /);
       const [rows, theirs] = [await contentsOf(store), await contentsOf(harness.store)];
       assert.deepEqual(rows, theirs);
       copyKeys(harness.store.storage, store.storage);
@@ -81,12 +81,12 @@ describe('a store on PostgreSQL', () => {
     await client.connect();
     await client.query('create table orders ()');
     const strange = await restore(store);
-    assert.match(strange.stderr, /^counterfoil: the database holds tables of something else \(orders\):/);
+    assert.match(strange.stderr, /something else \(orders\):/);
     await client.query('drop table orders');
     await client.end();
     assert.equal((await onStore(['migrate'], store)).code, 0);
     const other = await restore(store, '--replace');
-    assert.match(other.stderr, /is not empty, and nothing in it is replaced: make another, and name that/);
+    assert.match(other.stderr, /is not empty, /);
   });
 
   test('whose restore was killed is taken for a store by nobody, and the same command begins anew', async () => {
@@ -104,11 +104,7 @@ describe('a store on PostgreSQL', () => {
       program.remove();
       requireRefusal(await onStore(['serve'], store), 78, /^counterfoil: a restore into \S+ is unfinished:/);
       const release = holdStorage(store);
-      assert.match(
-        (await restore(store)).stderr,
-        /another server holds the store/,
-        'of two restores one waits',
-      );
+      assert.match((await restore(store)).stderr, /another server holds/, 'of two restores one waits');
       release();
       const restored = await restore(store);
       assert.deepEqual([restored.code, restored.stderr], [0, '']);

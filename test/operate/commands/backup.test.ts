@@ -104,7 +104,7 @@ describe('backup', () => {
     await whileCopyingCheckpoints(async (backup) => {
       backup.child.kill('SIGINT');
       assert.deepEqual(await backup.ended, { code: null, signal: 'SIGINT' });
-      assert.match(backup.stderr, /^counterfoil: interrupted: nothing of it counts; a backup .* removes/);
+      assert.match(backup.stderr, /^counterfoil: interrupted: nothing of it/);
     });
     for (const left of readdirSync(place.folder).filter((name) => name.startsWith('.')))
       rmSync(join(place.folder, left), { recursive: true });
@@ -189,7 +189,7 @@ describe('backup', () => {
     cpSync(await place.backUp(), storage, { recursive: true });
     const { code, stderr } = await place.command(['backup', join(dirname(place.folder), 'no-key')], storage);
     assert.equal(code, 0, stderr);
-    assert.match(stderr, /^counterfoil: no server will start on what this backup restores:/);
+    assert.match(stderr, /^counterfoil: no server will/);
   });
 
   test('folders that cannot take one are refused in one line each', async () => {

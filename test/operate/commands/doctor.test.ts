@@ -132,25 +132,23 @@ describe('a production installation that speaks https itself', { skip: !hasOpens
   test('is told that browsers do not trust its certificate, where they do not', async () => {
     const found = await examine(made);
     assert.equal(found.certificate_presented!.outcome, 'failed');
-    assert.match(found.certificate_presented!.says, /signed by no authority that is trusted here\.$/);
-    assert.match(found.reach_api!.says, /its certificate is signed by no authority that is trusted here\.$/);
-    for (const id of ['certificate_presented', 'reach_api'])
-      assert.match(found[id]!.fix!, /NODE_EXTRA_CA_CERTS, for the service and for doctor\.$/);
+    for (const id of ['certificate_presented', 'reach_api']) {
+      assert.match(found[id]!.says, /by no authority/);
+      assert.match(found[id]!.fix!, /NODE_EXTRA_CA_CERTS/);
+    }
   });
 
   test('is told of a certificate in its file that ends soon, and of one that is not there', async () => {
     const shown = readFileSync(join(made.folder, 'cert.pem'));
     try {
       certify('-days', '10');
-      assert.deepEqual(
-        [(await examine(made)).certificate_file!].map(({ outcome, says }) => [outcome, says])[0],
-        ['warning', 'The certificate ends in 9 days.'],
-      );
+      const soon = (await examine(made)).certificate_file!;
+      assert.match(`${soon.outcome}: ${soon.says}`, /^warning: .* in 9 days/);
       writeFileSync(join(made.folder, 'cert.pem'), 'none');
       const found = await examine(made);
       assert.equal(found.certificate_file!.outcome, 'skipped');
       assert.equal(found.key_pair!.outcome, 'failed');
-      assert.match(found.key_pair!.says, /cert\.pem holds no certificate that can be used/);
+      assert.match(found.key_pair!.says, /cert\.pem holds no/);
     } finally {
       writeFileSync(join(made.folder, 'cert.pem'), shown);
     }
@@ -191,7 +189,6 @@ describe('another web server in the service’s place', () => {
       const found = await examine(place(at(`${url}/shop`)));
       assert.equal(found.storage_served!.outcome, 'failed');
       assert.equal(found.storage_served!.where, url + path);
-      assert.match(found.storage_served!.says, /^A private file is handed out to anybody\.$/);
     });
 });
 
@@ -199,34 +196,34 @@ test('backups are looked at in their folder: none, empty ones, an old one, a new
   const made = place(`${SAFE}backups: ./backups\n`);
   const { at, backups, put } = backupsOf(made);
   const folder = join(made.folder, 'backups');
-  assert.deepEqual(await backups(), ['skipped', 'There is no backup yet, and nothing to back up.']);
+  assert.match(await backups(), /^skipped: .*nothing to back up/);
   const database = await store(made);
-  assert.deepEqual(await backups(), ['warning', 'There is no backup yet.'], 'without an entry');
+  assert.match(await backups(), /^warning: .*no backup yet\.$/, 'without an entry');
   await enter(database, 25 * HOUR_MS);
-  assert.deepEqual(await backups(), ['warning', 'There is no backup yet.'], 'within the first day');
+  assert.match(await backups(), /^warning: .*no backup yet\.$/, 'within the first day');
   await database.close();
   rmSync(made.storage, { recursive: true });
   await servedSinceYesterday(made);
-  assert.deepEqual(await backups(), ['failed', 'The folder is not there.']);
+  assert.match(await backups(), /^failed: The folder is not/);
   mkdirSync(folder);
   writeFileSync(join(folder, '.hidden.dump'), 'x');
-  assert.deepEqual(await backups(), ['failed', 'There is no backup.']);
+  assert.match(await backups(), /^failed: .*no backup\.$/);
   put('empty.dump', '');
   symlinkSync(join(folder, 'nowhere'), join(folder, 'dangling'));
   mkdirSync(join(folder, 'empty'));
-  assert.deepEqual(await backups(), ['failed', 'Nothing in the folder is a backup.']);
+  assert.match(await backups(), /^failed: Nothing in the/);
   put('later.dump');
   at('later.dump', -HOUR_MS);
-  assert.deepEqual(await backups(), ['failed', 'Every backup bears a time that is yet to come.']);
+  assert.match(await backups(), /^failed: Every backup .*to come/);
   put('a.dump.gz');
   at('a.dump.gz', 27 * HOUR_MS);
-  assert.deepEqual(await backups(), ['failed', 'The newest backup is 27 h old.']);
+  assert.match(await backups(), /^failed: .*newest backup is 27 h/);
   at('a.dump.gz', 10 * DAY_MS);
-  assert.deepEqual(await backups(), ['failed', 'The newest backup is 10 days old.']);
+  assert.match(await backups(), /^failed: .*newest backup is 10 days/);
   put('empty/counterfoil.dump');
-  assert.deepEqual(await backups(), ['ok', 'The newest backup is 0 h old.']);
+  assert.match(await backups(), /^ok: .*newest backup is 0 h/);
   made.write(SAFE);
-  assert.equal((await backups())[0], 'warning', 'nobody says where they are');
+  assert.match(await backups(), /^warning/, 'nobody says where they are');
 });
 
 test('only what is a backup counts as one: not a file that the runbook puts beside them, not one that was not verified', async () => {
@@ -238,10 +235,10 @@ test('only what is a backup counts as one: not a file that the runbook puts besi
   put('counterfoil-keys.sealed');
   put('replaced-2026-11-21T041700Z/checkpoints.jsonl');
   put('SHA256SUMS');
-  assert.deepEqual(await backups(), ['failed', 'Nothing in the folder is a backup.']);
+  assert.match(await backups(), /^failed: Nothing in the/);
   put('2026-11-21T041701Z/backup.json', '{"unverified":"a row is not what it was"}');
   put('2026-11-21T041702Z/backup.json', '{"made');
-  assert.deepEqual(await backups(), ['failed', 'No backup is verified.']);
+  assert.match(await backups(), /^failed: No .*verified/);
   for (const backup of [
     '2026-11-20T041700Z/backup.json',
     '2026-11-20T041700Z.tar.age',
@@ -250,7 +247,7 @@ test('only what is a backup counts as one: not a file that the runbook puts besi
     put(backup, '{}');
     const [name] = backup.split('/');
     at(name!, 27 * HOUR_MS);
-    assert.deepEqual(await backups(), ['failed', 'The newest verified backup is 27 h old.'], backup);
+    assert.match(await backups(), /^failed: .*newest verified .*27 h/, backup);
     rmSync(join(made.folder, 'backups', name!), { recursive: true });
   }
 });
@@ -284,7 +281,7 @@ function backupsOf(made: Installation) {
     },
     async backups() {
       const { outcome, says } = (await examine(made)).backups!;
-      return [outcome, says];
+      return `${outcome}: ${says}`;
     },
   };
 }
@@ -301,22 +298,17 @@ test('administrators are looked at: nobody, nobody set up, somebody without a se
     const { administrators, second_factors } = await examine(made);
     return [administrators!.outcome, second_factors!.outcome, administrators!.says, second_factors!.says];
   };
-  assert.deepEqual((await people()).slice(0, 3), [
-    'warning',
-    'ok',
-    'Payments cannot be reviewed: there are no administrators.',
-  ]);
+  const nobody = await people();
+  assert.deepEqual(nobody.slice(0, 2), ['warning', 'ok']);
+  assert.match(nobody[2]!, /are no administrators/);
   const who = { email: 'ana@example.org', name: 'Ana', role: 'administrator' as const };
   const act = { actor: 'operator', request_id: null };
   await journal.commit((transaction) => createAdministrator(transaction, who, act));
-  assert.equal((await people())[2], 'No administrator has set up a password yet.');
+  assert.match((await people())[2]!, /^No administrator .*password/);
   await database.script("update administrators set password = 'x'");
-  assert.deepEqual(await people(), [
-    'ok',
-    'failed',
-    '1 person may sign in to the console.',
-    'ana@example.org has no second factor.',
-  ]);
+  const [may, factors, , lacking] = await people();
+  assert.deepEqual([may, factors], ['ok', 'failed']);
+  assert.match(lacking!, /^ana@example\.org has no/);
   await database.script("update administrators set totp_secret = 'x'");
   assert.deepEqual((await people()).slice(0, 2), ['ok', 'ok']);
 });
@@ -333,10 +325,7 @@ test('entries that no checkpoint vouches for are told when they are older than f
   };
   await commitAt(6 * MINUTE_MS);
   const found = (await examine(made)).checkpoint!;
-  assert.deepEqual(
-    [found.outcome, found.says],
-    ['warning', 'The newest entries are 6 min old and no checkpoint vouches for them.'],
-  );
+  assert.match(`${found.outcome}: ${found.says}`, /^warning: .* 6 min old .*no checkpoint/);
   await commitAt(0);
   assert.equal((await examine(made)).checkpoint!.outcome, 'ok');
   await database.close();
@@ -353,9 +342,9 @@ test('a damaged lock and a checkpoint key that no start signs with are failures'
   };
   assert.deepEqual(await failures(), []);
   put('checkpoints.jsonl', '{}\n');
-  assert.match((await failures()).join(), /checkpoint-key\.pem is missing or empty/);
+  assert.match((await failures()).join(), /checkpoint-key\.pem is missing/);
   put('checkpoint-key.pem', 'none');
-  assert.match((await failures()).join(), /checkpoint-key\.pem is not a private key/);
+  assert.match((await failures()).join(), /checkpoint-key\.pem is not/);
   rmSync(join(storage, 'checkpoints.jsonl'));
   rmSync(join(storage, 'checkpoint-key.pem'));
   put('server.lock', 'none');
@@ -414,10 +403,8 @@ test('storage that this account may not read is a failure', { skip: !isRoot && '
   assert.equal((await running.ended).code, 1);
   const { findings } = JSON.parse(running.stdout) as { findings: Found[] };
   const { outcome, says, where } = findings.find(({ id }) => id === 'store')!;
-  assert.deepEqual(
-    [outcome, says, where],
-    ['failed', 'This account may not read and write it (EACCES).', made.storage],
-  );
+  assert.deepEqual([outcome, where], ['failed', made.storage]);
+  assert.match(says, /\(EACCES\)/);
 });
 
 test('a connection in the clear to another machine is a warning, on this one it is none', async () => {

@@ -159,7 +159,7 @@ for (const engine of ENGINES) {
         reader.prepare('select count(*) from payments').get();
         const { code, stderr } = await command('erase', '--payment', id);
         assert.equal(code, 1);
-        assert.match(stderr, /another program has the store open/);
+        assert.match(stderr, /another program has/);
         assert.notDeepEqual(found(files()), []);
         reader.close();
         await service.start();
@@ -185,16 +185,13 @@ for (const engine of ENGINES) {
       const { code, stdout } = await erase('--email', EMAIL, '--yes');
       assert.equal(code, 1, 'one is left');
       assert.match(stdout, /^Erased: 2 payments, 1 stored response\.\n/);
-      assert.match(stdout, new RegExp(`Left as it is: the payment ${pending} is pending; .* erased\\.\n$`));
+      assert.match(stdout, new RegExp(`\nLeft as .*${pending} is pending; `));
       const left = await service.service.database.query<{ id: string }>(
         'select id from payments where description is not null or customer is not null',
       );
       assert.deepEqual(left.map(({ id }) => id).sort(), [pending, other].sort());
       const again = await erase('--email', `nobody-${EMAIL}`, '--yes');
-      assert.deepEqual(
-        [again.code, again.stdout],
-        [0, 'Nothing is erased: no payment has this e-mail address.\n'],
-      );
+      assert.deepEqual([again.code, again.stdout.split(':')[0]], [0, 'Nothing is erased']);
     });
 
     if (engine === 'sqlite')
@@ -237,14 +234,7 @@ for (const engine of ENGINES) {
           `counterfoil: the payment ${id} is ${status}; only an approved, rejected or cancelled one can be erased\n`,
         );
       }
-      const unknown = await erase('--payment', 'pay_none');
-      assert.deepEqual(
-        [unknown.code, unknown.stderr],
-        [
-          1,
-          'counterfoil: there is no payment pay_none; counterfoil payments show finds one by its reference\n',
-        ],
-      );
+      requireRefusal(await erase('--payment', 'pay_none'), 1, /no payment pay_none; /);
       assert.deepEqual([await rows('payments'), await entryCount(service)], before);
     });
 

@@ -97,7 +97,7 @@ test('no command writes to a host whose history ends before a checkpoint of this
   for (const args of [['invites', 'create'], ['migrate'], ['erase', '--payment', `pay_${'0'.repeat(36)}`]]) {
     requireRefusal(await run(args, { env }), 1, /has a history that ends before the newest seal this node/);
   }
-  assert.match((await stale.invites('list')).stdout, /^There are no invitations/);
+  assert.match((await stale.invites('list')).stdout, /no invitations/);
 });
 
 test('in production a live invitation is made; where registration is closed, what to set is told.', async (context) => {
@@ -106,6 +106,6 @@ test('in production a live invitation is made; where registration is closed, wha
   const { code, stdout, stderr } = await invites('create', '--live');
   assert.equal(code, 0);
   assert.match(stdout, /^https:\/\/pay\.example\/api\/register\?invite=cfi_/);
-  assert.match(stderr, /with a live key/);
-  assert.match(stderr, /\nRegistration is closed: set registration\.mode to invite, and restart the/);
+  assert.match(stderr, /a live key/);
+  assert.match(stderr, /\nRegistration is closed: .* registration\.mode/);
 });

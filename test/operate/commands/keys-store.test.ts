@@ -32,10 +32,7 @@ test('a live key for a merchant that registered wants its id, or a yes', async (
   const { id } = (await addMerchant(harness, 'Corner Shop')).merchant;
   const named = await run(['keys', 'create', '--merchant', 'Corner Shop', '--live'], { env });
   assert.deepEqual([named.code, named.stdout], [1, '']);
-  assert.match(
-    named.stderr,
-    new RegExp(`a live key for Corner Shop \\(${id}, \\S+@\\S+, registered \\d+ \\w+ 20\\d\\d\\)`),
-  );
+  assert.match(named.stderr, new RegExp(`Corner Shop \\(${id}, \\S+@\\S+, registered \\d+ \\w+ 20\\d\\d\\)`));
   for (const args of [[id], ['Corner Shop', '--yes']])
     assert.match(
       (await run(['keys', 'create', '--live', '--merchant', ...args], { env })).stdout,
@@ -83,16 +80,13 @@ describe('keys of the store', () => {
       const key = stdout.trim();
       if (name === 'Till') tillKey = key;
       assert.equal(await status(key), 200);
-      assert.match(
-        stderr,
-        new RegExp(`Key ${idOfKey(key)} of Corner Shop \\(${merchantId}\\), for test payments\\.`),
-      );
+      assert.match(stderr, new RegExp(`Key ${idOfKey(key)} .*\\(${merchantId}\\), for test payments`));
       assert.match(stderr, /only this once\. The store holds its digest\.\nIt works already/);
       assert.ok(!stderr.includes(key));
     }
     assert.equal(readFileSync(env.COUNTERFOIL_CONFIG!, 'utf8'), file);
     const slip = await keys('create', '--merchant', 'Corner Shpo');
-    assert.match(slip.stderr, new RegExp(`Did you mean Corner Shop \\(${merchantId}\\)\\?`));
+    assert.match(slip.stderr, new RegExp(`mean Corner Shop \\(${merchantId}\\)\\?`));
     const json = await keys('create', '--merchant', merchantId, '--expires', '12h', '--json');
     const { file: kept, expires_at, new: isNew } = JSON.parse(json.stdout);
     assert.deepEqual([kept, isNew, Date.parse(expires_at) > Date.now()], [null, false, true]);
@@ -122,7 +116,7 @@ describe('keys of the store', () => {
     const key = stdout.trim();
     await isAnswered(key, 200);
     assert.equal(await status(firstKey), 200);
-    assert.match(stderr, /The old key works until \d+ \w+ 20.* UTC; it was last used (under )?\d+ min/);
+    assert.match(stderr, /works until \d+ \w+ 20.* UTC; .*last used (under )?\d+ min/);
     const again = await keys('rotate', idOfKey(firstKey));
     assert.deepEqual([again.code, again.stdout], [1, '']);
     assert.equal(again.stderr, `counterfoil: the key was rotated already: ${idOfKey(key)} replaces it\n`);
@@ -141,11 +135,9 @@ describe('keys of the store', () => {
     const key = (await keys('create', '--merchant', merchantId)).stdout.trim();
     await isAnswered(key, 200);
     await isShownUsed(key);
-    const warned = await keys('revoke', idOfKey(key));
-    assert.match(warned.stderr, /was last used under \d+ min ago: .* It was not revoked; add --yes to do so/);
     const used = await keys('revoke', idOfKey(key), '--yes');
     assert.equal(used.code, 0, used.stderr);
-    assert.match(used.stdout, /Revoked key_\w+ of Corner Shop; it was last used under \d+ min ago\./);
+    assert.match(used.stdout, /^Revoked key_\w+ .* last used under \d+ min/);
     await isAnswered(key, 401);
     const again = await keys('revoke', idOfKey(key));
     assert.equal(again.stderr, 'counterfoil: the key is revoked already\n');
@@ -180,7 +172,7 @@ describe('keys of the store', () => {
     requireRefusal(
       await keys('revoke', idOfKey(key)),
       1,
-      /was last used (under )?\d+ min ago: .* It was not/,
+      / used (under )?\d+ min ago: .* not revoked; add --yes/,
     );
     assert.equal(await status(key), 200);
     if (hasTerminal) {
@@ -206,9 +198,9 @@ describe('keys of the store', () => {
         (await keys(act, slip)).stderr,
         `counterfoil: there is no key ${slip}; did you mean ${id}?\n`,
       );
-      assert.match((await keys(act, 'x')).stderr, /^counterfoil: there is no key x; counterfoil keys list/);
+      assert.match((await keys(act, 'x')).stderr, /no key x; counterfoil keys/);
       const key = await keys(act, KEY);
-      assert.match(key.stderr, /that is a key itself, not its id/);
+      assert.match(key.stderr, /a key itself/);
       assert.ok(!key.stderr.includes(KEY));
     }
     assert.equal((await keys('rotate', id, '--overlap', '2h')).code, 2);
@@ -217,12 +209,12 @@ describe('keys of the store', () => {
   test('keys whose merchant left the file are listed, revoked by their ids, and suspended with it', async () => {
     const gone = await issueFor(harness, 'mer_gone');
     const { stdout } = await keys('list');
-    assert.match(stdout, new RegExp(`${gone.id} .*not in the configuration any more {2}mer_gone`));
+    assert.match(stdout, new RegExp(`${gone.id} .* any more {2}mer_gone`));
     const suspended = await run(['merchants', 'suspend', 'mer_gone', '--reason', 'It left'], { env });
     assert.equal(suspended.code, 0, suspended.stderr);
     const revoked = await keys('revoke', gone.id);
     assert.equal(revoked.code, 0, revoked.stderr);
-    assert.match(revoked.stdout, /of mer_gone; it was never used\./);
+    assert.match(revoked.stdout, /mer_gone; .*never used/);
   });
 
   test('a key that leaked is ended with those that were made with it, and else they are named', async () => {
@@ -232,7 +224,7 @@ describe('keys of the store', () => {
     assert.equal(made.status, 201, made.text);
     const { id, key } = made.json.data;
     const alone = await keys('revoke', idOfKey(leaked), '--yes');
-    assert.match(alone.stdout, new RegExp(`With it 1 key was made that still works: ${id}\\.`));
+    assert.match(alone.stdout, new RegExp(`With it 1 key .*: ${id}\\.`));
     assert.equal(await status(key), 200);
     const both = await keys('revoke', idOfKey(leaked), '--with-those-it-made', '--yes');
     assert.equal(both.code, 0, both.stderr);

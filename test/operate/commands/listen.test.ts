@@ -178,7 +178,7 @@ describe('counterfoil listen and trigger', () => {
     const advice = / It does not know the development key: give a test key of it with --key\.\n$/;
     assert.match((await run(['trigger', 'payment.created', '--url', url])).stderr, advice);
     const own = await run(['trigger', 'payment.created', '--url', url, '--key', OTHER_KEY]);
-    assert.match(own.stderr, /answered 401: The API key is missing or invalid\.\n$/);
+    assert.match(own.stderr, /answered 401: The API key/);
     strict.close();
   });
 

@@ -94,7 +94,7 @@ test('storage that this account may not enter is told as that, and storage that 
     const storage = join(folder.path, 'storage');
     const environment = plainEnvironment({ COUNTERFOIL_STORAGE: storage });
     const nowhere = await run(['audit', 'verify'], { cwd: folder.path, environment });
-    assert.match(nowhere.stderr, /there is no store in \.\/storage: name the right configuration with/);
+    assert.match(nowhere.stderr, /no store in \.\/storage: /);
     assert.ok(!existsSync(storage));
     mkdirSync(storage, { mode: isRoot ? 0o700 : 0o000 });
     if (isRoot) {
@@ -106,7 +106,7 @@ test('storage that this account may not enter is told as that, and storage that 
       const [program, ...words] = [...other, process.execPath, COMMAND, ...command.split(' ')];
       const refused = start(program!, words, { cwd: folder.path, environment });
       assert.equal((await refused.ended).code, 1, command);
-      assert.match(refused.stderr, /storage may not be read by this account \(EACCES\): run the command as/);
+      assert.match(refused.stderr, /storage may not .*\(EACCES\): /);
     }
   } finally {
     folder.remove();

@@ -174,14 +174,14 @@ for (const from of ENGINES) {
       );
       assert.equal(verification.payments, 2);
       assert.equal(verification.checkpoints, 1);
-      await assert.rejects(moveHere(), refusal(/^the target holds a store already/));
+      await assert.rejects(moveHere(), refusal(/^the target holds/));
       assert.deepEqual(await contentsOf(target), before);
     });
 
     test('a source that is served is refused', async () => {
       await service.start();
       try {
-        await assert.rejects(command('--to', to, '--config', config), /another server holds the store/);
+        await assert.rejects(command('--to', to, '--config', config), /another server holds/);
         if (to === 'sqlite') assert.equal(existsSync(join(source.storage, 'counterfoil.sqlite')), false);
         else assert.deepEqual(await contentsOf(target), {});
       } finally {
@@ -196,7 +196,7 @@ for (const from of ENGINES) {
         try {
           const ended = await move();
           assert.deepEqual([ended.code, ended.stdout], [1, '']);
-          assert.match(ended.stderr, /^counterfoil: the source is in use, from 127\.0\.0\.1 \(pay\): stop/);
+          assert.match(ended.stderr, /source is in use, from 127\.0\.0\.1 \(pay\):/);
           assert.equal(existsSync(join(source.storage, 'counterfoil.sqlite')), false);
         } finally {
           await node.end();
@@ -212,10 +212,7 @@ for (const from of ENGINES) {
           await connected;
         };
         try {
-          await assert.rejects(
-            moveHere({ meanwhile }),
-            refusal(/^the source is in use, from 127\.0\.0\.1 \(pay\): stop /),
-          );
+          await assert.rejects(moveHere({ meanwhile }), refusal(/is in use, from 127\.0\.0\.1 \(pay\):/));
         } finally {
           await node.end();
         }
@@ -235,7 +232,7 @@ for (const from of ENGINES) {
         while ((await holder.query(waiting)).rowCount === 0) assert.equal(moving.child.exitCode, null);
         moving.child.kill('SIGINT');
         assert.deepEqual(await moving.ended, { code: null, signal: 'SIGINT' });
-        assert.match(moving.stderr, /^counterfoil: interrupted: the same command begins anew; .* for a/);
+        assert.match(moving.stderr, /^counterfoil: interrupted: the same command/);
         await holder.end();
         await moveHere();
       });
@@ -250,7 +247,7 @@ for (const from of ENGINES) {
           and database = (select oid from pg_database where datname = current_database())`;
         while ((await holder.query(end)).rowCount === 0) assert.equal(moving.child.exitCode, null);
         assert.deepEqual(await moving.ended, { code: 1, signal: null });
-        assert.match(moving.stderr, /^counterfoil: the move is unfinished, because a database was lost/);
+        assert.match(moving.stderr, /move is unfinished, .* lost/);
         await holder.end();
         await moveHere();
       });
@@ -295,7 +292,7 @@ for (const from of ENGINES) {
     test('a target with a store in it is refused, and left alone', async () => {
       await onTarget(migrate);
       const before = await contentsOf(target);
-      await assert.rejects(moveHere(), refusal(/^the target holds a store already/));
+      await assert.rejects(moveHere(), refusal(/^the target holds/));
       assert.deepEqual(await contentsOf(target), before);
     });
 
@@ -322,17 +319,15 @@ for (const from of ENGINES) {
       if (to === 'postgres') {
         const { code, stdout, stderr } = await run(['serve', '--config', onIt]);
         assert.deepEqual([code, stdout], [78, '']);
-        assert.match(stderr, /^counterfoil: a move or a restore into this database is unfinished: run .*\n$/);
+        assert.match(stderr, /^counterfoil: a move .* is unfinished: .*\n$/);
       }
       const doctor = await run(['doctor', '--json', '--config', onIt]);
       const { findings } = JSON.parse(doctor.stdout) as {
         findings: { outcome: string; fix: string | null }[];
       };
-      const failed = findings.filter(({ outcome }) => outcome === 'failed');
-      assert.deepEqual(
-        failed.map(({ fix }) => fix),
-        ['Run the same counterfoil move or restore again, which begins anew.'],
-      );
+      const [failed, ...more] = findings.filter(({ outcome }) => outcome === 'failed');
+      assert.deepEqual(more, []);
+      assert.match(failed!.fix!, /same counterfoil move/);
       const log = createLogger('error', { write: () => {} });
       const parts = { log, clock: service.clock, onBroken };
       await assert.rejects(startService(readConfiguration(onIt, { PORT: '0' }), parts), CarryUnfinished);
@@ -361,10 +356,7 @@ for (const from of ENGINES) {
         await edit('target', 'update api_key_uses set used_at = used_at + 60000');
         await edit('target', "update payments set description = 'another' where description is not null");
       };
-      await assert.rejects(
-        moveHere({ meanwhile }),
-        refusal(/^the table \w+ did not arrive as it was, so the target is no store$/),
-      );
+      await assert.rejects(moveHere({ meanwhile }), refusal(/table \w+ did not arrive/));
       await assert.rejects(onTarget(migrate), CarryUnfinished);
       await moveHere();
       await requireSame();
@@ -435,7 +427,7 @@ test('a target where the account may make no tables is refused', async () => {
     );
     await assert.rejects(command('--to', 'postgres', '--config', config), {
       name: 'Failure',
-      message: /^the account of the target may make no tables in the schema public: let it own the database/,
+      message: /account .* no tables .*schema public/,
     });
   });
   await source.drop();
@@ -464,7 +456,7 @@ test('a password is repeated nowhere, however wrong its address is', async () =>
     () => assert.fail('is taken'),
     (error: Error) => error,
   );
-  assert.match(message, /--to must be postgres, sqlite, or an address/);
+  assert.match(message, /--to must be postgres, sqlite,/);
   assert.ok(!message.includes(PASSWORD), message);
   folder.remove();
 });

@@ -539,7 +539,7 @@ describe('production starts', () => {
     assert.match(accepted.stdout, /^It is \d+ \w+ \d{4}, \d\d:\d\d UTC, .* its newest entry was of \d+ \w+/);
     const again = await command('accept-clock');
     assert.deepEqual([again.code, again.stdout], [1, '']);
-    assert.match(again.stderr[0]!, /the clock is not behind the history: there is nothing to accept$/);
+    assert.match(again.stderr[0]!, /clock .*nothing to accept$/);
     assert.match((await command('audit', 'verify')).stdout, /^Verified: 2 entries under 2 seals, /);
     const running = start(process.execPath, [COMMAND, 'serve'], { cwd: place.folder, env: { PORT: '0' } });
     await running.until(/^.*\n/);
@@ -632,7 +632,7 @@ test('a schema of a newer program and storage that others can read are refused i
     await CASES.find(({ id }) => id === 'schema')!.arrange!(place);
     const newer = await run(['serve'], place, {} as Case, undefined);
     assert.deepEqual([newer.code, newer.stdout, newer.stderr.length], [78, '', 1]);
-    assert.match(newer.stderr[0]!, /^counterfoil: the database has schema version 9999, .*: run the newer/);
+    assert.match(newer.stderr[0]!, /schema version 9999, /);
     const doctor = await run(['doctor', '--json'], place, {} as Case, undefined);
     const failed = JSON.parse(doctor.stdout).findings.filter(
       (one: { outcome: string }) => one.outcome === 'failed',
@@ -641,7 +641,7 @@ test('a schema of a newer program and storage that others can read are refused i
     chmodSync(place.storage, 0o755);
     const exposed = await run(['serve'], place, {} as Case, undefined);
     assert.deepEqual([exposed.code, exposed.stderr.length], [78, 1]);
-    assert.match(exposed.stderr[0]!, /storage: it can be read by others: run chmod/);
+    assert.match(exposed.stderr[0]!, /storage: .* by others: run chmod/);
   } finally {
     place.remove();
   }

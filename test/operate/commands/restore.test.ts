@@ -58,7 +58,7 @@ describe('restore', () => {
     const { code, stdout, stderr } = await place.command(['restore', newer], storage);
     assert.deepEqual([code, stderr], [0, '']);
     assert.match(stdout, /^Restored 2 entries, the newest of \d+ \w+ \d{4}, \d\d:\d\d UTC, to \S+;/);
-    assert.match(stdout, /\nNext: counterfoil doctor, then start the server\./);
+    assert.match(stdout, /\nNext: counterfoil doctor, /);
     assert.deepEqual(folderContents(newer), kept, 'the backup is as it was');
     const modes = [storage, ...readdirSync(storage).map((name) => join(storage, name))].map(
       (path) => statSync(path).mode & 0o077,
@@ -128,7 +128,7 @@ describe('restore', () => {
 
     const replaced = await place.command(['restore', older, '--replace'], storage);
     assert.equal(replaced.code, 0, replaced.stderr);
-    assert.match(replaced.stdout, /That is 1 entry at least: a checkpoint vouched for entry 2\./);
+    assert.match(replaced.stdout, / 1 entry at least: .* entry 2\./);
     assert.equal((await verifySqlite(join(storage, DATABASE), storage)).payments, 1);
     const [aside] = readdirSync(storage).filter((name) => name.startsWith('replaced-'));
     const { 'server.lock': _, ...moved } = there;
@@ -260,7 +260,7 @@ describe('restore', () => {
   test('the folder that holds backups is refused, and the newest named', async () => {
     const { code, stderr } = await place.command(['restore', place.folder], place.freshStorage());
     assert.equal(code, 1);
-    assert.ok(stderr.includes(`the newest backup in it is ${newer.split('/').at(-1)}`), stderr);
+    assert.ok(stderr.includes(`newest backup in it is ${newer.split('/').at(-1)}`), stderr);
   });
 
   test('one that is interrupted says that the same command begins anew, which it does', async () => {

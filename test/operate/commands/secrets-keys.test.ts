@@ -156,9 +156,7 @@ for (const engine of ENGINES) {
       assert.equal(needed.code, 1);
       assert.match(
         needed.stderr,
-        new RegExp(
-          `^counterfoil: 1 secret still sealed with ${old} \\(\\S+\\): run counterfoil secrets rotate --to ${key}\n$`,
-        ),
+        new RegExp(`^counterfoil: 1 secret .* ${old} \\(\\S+\\): .*secrets rotate --to ${key}\n$`),
       );
       assert.equal((await secrets('rotate', '--to', key)).code, 0);
       assert.deepEqual(await keysNow(), new Set([key]));
@@ -187,7 +185,7 @@ for (const engine of ENGINES) {
       }
       await assert.rejects(sealLagging(), { code: 'unavailable' }, 'a node that lags seals nothing with it');
       assert.match((await secrets('rotate', '--to', old)).stderr, /was used before/);
-      assert.match((await secrets('remove', old)).stderr, /the store counts no key/);
+      assert.match((await secrets('remove', old)).stderr, /counts no key/);
       await nodes[0]!.verify();
       assert.equal(
         (await database.query("select 1 from audit_entries where action = 'secrets.key_removed'")).length,
