@@ -123,7 +123,7 @@ test('a password that was leaked, repeats itself, or is hardly more than who and
     assert.equal(await isGuessable(password, about), false, password);
   assert.equal(await isGuessable('zbrynkhovelda2026', []), false, 'to others it is not known');
   const ana = { email: 'ana@example.org', name: 'Ana' };
-  assert.match((await weakness('passw0rd'.repeat(16), ana))!, /^Must be harder to guess\. /);
+  assert.match((await weakness('passw0rd'.repeat(16), ana))!, /^Must be harder /);
   assert.equal(await weakness('violet anchor drifts uphill', ana), undefined);
 });
 

@@ -141,7 +141,7 @@ test('while the store takes nothing, the page says not to pay again and carries 
   }
   assert.ok(answer.status >= 500);
   assert.equal(answer.h1, KEPT);
-  assert.match(answer.body, /Only your message about it was not saved/);
+  assert.match(answer.body, /was not saved/);
   const again = await send(answer);
   assert.equal(again.h1, 'Waiting for your transfer');
   assert.equal((await paymentOf(id)).submission.payer_email, TYPED.transfer['payer-email']);
@@ -167,7 +167,7 @@ test('a mistaken press is taken back while nothing was received, and the payment
   const { id } = await make();
   const waiting = await send(await open(service, id), TYPED.transfer);
   assert.doesNotMatch(waiting.body, /Transfer exactly/);
-  assert.match(waiting.body, /shows again how you can pay/);
+  assert.match(waiting.body, /shows again how/);
   const page = await takeBack(waiting);
   assert.equal(page.h1, 'Pay Corner Shop');
   const payment = await paymentOf(id);
@@ -193,7 +193,7 @@ test('a press that came too late is taken back as well, and nothing promises tha
   service.clock.advance(LIFE_S * 1000 + 1);
   const late = await send(page, TYPED.transfer);
   assert.match(late.body, /Pressed by mistake/);
-  assert.doesNotMatch(late.body, /shows again how you can pay/);
+  assert.doesNotMatch(late.body, /shows again how/);
   const answer = await takeBack(late);
   assert.equal(answer.h1, 'This payment link has expired');
   assert.equal((await paymentOf(id)).announced_at, null);

@@ -54,7 +54,7 @@ for (const engine of ENGINES) {
       assert.match((await session.get('/health')).text, /The store holds \d+ entries, and the checkpoint of/);
       assert.deepEqual(refusals(), []);
       await harness.stop();
-      assert.match(refusals()[0] ?? '', /ends before the newest checkpoint .*an older copy was put in its/);
+      assert.match(refusals()[0] ?? '', /ends before the .* older copy/);
       assert.equal(signed(), atPutBack);
       await harness.start();
     });
@@ -63,7 +63,7 @@ for (const engine of ENGINES) {
       changed = (await harness.create({ amount: 1 })).id;
       assert.equal((await newestSeal(harness.service.database))!.number, newestSigned());
       await harness.stop();
-      assert.match(refusals()[1] ?? '', /contradicts the newest checkpoint .*an older copy was put in its/);
+      assert.match(refusals()[1] ?? '', /contradicts the .* older copy/);
       assert.equal(signed(), atPutBack);
       await harness.start();
       await assert.rejects(harness.verify(), HistoryBroken);
@@ -81,7 +81,7 @@ for (const engine of ENGINES) {
         assert.ok((await newestSeal(harness.service.database))!.number > newestSigned());
         await harness.stop();
         assert.equal(signed(), atPutBack, 'nothing is signed');
-        assert.match(refusals()[time] ?? '', /contradicts the newest checkpoint .*an older copy was put in/);
+        assert.match(refusals()[time] ?? '', /contradicts the .* older copy/);
         await harness.start();
         await assert.rejects(harness.verify(), HistoryBroken);
       }

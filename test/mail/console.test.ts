@@ -20,7 +20,7 @@ const isNewest = (harness: Harness, status: string) =>
 async function sendLink(harness: Harness, client: Client): Promise<string> {
   const { id } = await harness.create(CUSTOMER);
   const page = await client.get(`/mail?about=${id}`);
-  assert.match((await client.send(page, {}, /Send the link/)).body, /The link is on its way/);
+  assert.match((await client.send(page, {}, /Send the link/)).body, /on its way/);
   return id;
 }
 
@@ -37,11 +37,11 @@ test('a letter that failed is shown on the payment and in the list, and is sent 
   assert.match(payment.body, /no such user/);
   assert.equal(payment.link('Emails about this payment').search, `?about=${id}`);
   assert.match((await auditor.get('/mail?state=failed')).body, /no such user/);
-  assert.doesNotMatch((await auditor.get('/mail?state=failed')).body, /Send again now|Send a test email to/);
+  assert.doesNotMatch((await auditor.get('/mail?state=failed')).body, /Send again|test email/);
   assert.equal((await auditor.post('/mail/again', { letter: (await newest(harness))!.id })).status, 403);
   server.behave('take');
   const failed = await client.get('/mail?state=failed');
-  assert.match((await client.send(failed, {}, /Send again now/)).body, /The email is being sent/);
+  assert.match((await client.send(failed, {}, /Send again now/)).body, /is being sent/);
   const [{ letter }] = (await server.next()) as [Awaited<ReturnType<typeof server.next>>[0]];
   assert.ok(letter.text!.includes(id));
   await isNewest(harness, 'sent');
@@ -61,7 +61,7 @@ test('the trial shows each step and the server’s own words, whatever it answer
     assert.match(sent.body, step);
   server.behave({ code: 550, at: 'sender', words: 'who are you' });
   const refused = await trial();
-  assert.match(refused.body, /The email was not sent/);
+  assert.match(refused.body, /was not sent/);
   assert.match(refused.body, /550 who are you/);
   assert.equal(server.taken.length, 1);
 });
@@ -113,7 +113,7 @@ test('why a letter did not leave is said in words, in the language of the page',
   const german = { headers: { 'accept-language': 'de' } };
   for (const path of [`/mail?about=${id}`, `/payments/${id}`]) {
     assert.match((await again.get(path)).body, /The payment was cancelled, or its link has expired/);
-    assert.match((await again.get(path, german)).body, /Die Zahlung wurde abgebrochen, oder ihr Link ist/);
+    assert.match((await again.get(path, german)).body, /Zahlung wurde abgebrochen/);
   }
 });
 
@@ -148,8 +148,8 @@ test('the command lists letters, sends again what failed, and notes what came ba
   assert.equal(JSON.parse((await mail('list', '--about', id, '--json')).stdout).letters[0].kind, 'link');
 
   assert.equal((await mail('resend')).code, 2);
-  assert.match((await mail('resend', 'ltr_nothing')).stderr, /not among the letters that failed/);
-  assert.match((await mail('resend', ours)).stdout, /^1 letter to be sent again/);
+  assert.match((await mail('resend', 'ltr_nothing')).stderr, /not among the/);
+  assert.match((await mail('resend', ours)).stdout, /^1 letter to be/);
   await server.next();
   await isNewest(harness, 'sent');
   assert.equal(server.taken[1]!.letter.messageId, `<${ours}@shop.example>`);

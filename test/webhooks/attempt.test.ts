@@ -140,10 +140,7 @@ test('a redirect is a failure and is not followed', async () => {
       await answering((_request, response) => response.writeHead(status, headers).end()),
     );
     assert.equal(outcome.ok, false);
-    assert.match(
-      outcome.reason,
-      new RegExp(`^Your server answered ${status}, a redirect, which is not followed, in`),
-    );
+    assert.match(outcome.reason, new RegExp(`answered ${status}, a redirect, .* in`));
   }
   assert.equal(followed, 0);
 });
@@ -233,9 +230,9 @@ test('a proxy that refuses, is not there or is none is told apart from the serve
   const refused = await at(`http://localhost:${await listening(refusing)}`);
   assert.equal(refused.reason, 'The proxy for webhooks refused the connection with 403');
   const none = await at(`http://localhost:${await freePort()}`);
-  assert.match(none.reason, /^The proxy for webhooks failed: .*ECONNREFUSED/);
+  assert.match(none.reason, /^The proxy .* failed: .*ECONNREFUSED/);
   const other = await at(`http://localhost:${await writing((socket) => socket.end('hello\r\n'))}`);
-  assert.match(other.reason, /^The proxy for webhooks failed: /);
+  assert.match(other.reason, /^The proxy .* failed: /);
 });
 
 test('failures are told in words', async () => {
@@ -344,7 +341,7 @@ test('interim answers without end hold the attempt for less than a megabyte, mak
       const port = await writing((socket) => void flooded.push(flood(socket, chunk)));
       parsed = 0;
       const outcome = await sendTo(port);
-      assert.match(outcome.reason, /^Your server sent more than 8 interim answers/);
+      assert.match(outcome.reason, /more than 8 interim/);
       assert.ok(parsed <= 50, `${parsed} of one read of the socket`);
       assert.ok((await flooded[0])! < 16e6);
     }

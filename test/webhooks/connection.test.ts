@@ -99,7 +99,7 @@ test('no URL that is refused is looked up or connected to', async () => {
   };
   for (const one of REFUSED_URLS) {
     const outcome = await send(one, { allowHttp: false, allowedNetworks: [], ports: [] }, lookUp);
-    assert.match(outcome.reason, /^The address is refused: /, one);
+    assert.match(outcome.reason, /address is refused: /, one);
   }
   assert.deepEqual([asked, attempted], [0, []]);
 });
@@ -237,7 +237,7 @@ test('https is sent only to a server whose certificate is valid for the name', {
     assert.equal((await at('localhost', expiredPort)).reason, 'The certificate expired today');
     const later = Date.now() + 3 * DAY_MS + 60_000;
     assert.equal((await at('localhost', expiredPort, later)).reason, 'The certificate expired 3 days ago');
-    assert.match((await at('localhost', await serve(other))).reason, /^The certificate is signed by itself/);
+    assert.match((await at('localhost', await serve(other))).reason, /is signed by/);
     assert.equal(
       (await at('localhost', port)).reason,
       'Your server does not speak TLS that can be agreed on',

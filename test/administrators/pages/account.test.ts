@@ -30,8 +30,7 @@ describe('an account', () => {
     const easy = 'passwordpassword';
     const guessed = { password: easy, 'password-again': easy };
     const wrong = await client.send(page, { ...guessed, 'current-password': 'not the right one' });
-    assert.match(wrong.text, /href="#current-password"/);
-    assert.doesNotMatch(wrong.text, /href="#password"/, 'nothing is told of the new one before');
+    assert.deepEqual(wrong.faults, ['current-password'], 'nothing is told of the new one before');
     const refused = await client.send(page, { ...guessed, 'current-password': client.account.password });
     assert.match(refused.text, /href="#password"/);
     const device = client.cookies.get('counterfoil_device');
@@ -108,11 +107,11 @@ describe('an account', () => {
     }
     harness.clock.advance(30_000);
     const { page, client } = await signInAs(harness, account);
-    assert.match(page.body, /2 since you last signed in, the newest .*1 of them with your password/);
+    assert.match(page.body, /2 since .*, the newest .*1 of .* with your/);
     await client.send(page, {}, 'Sign out');
     harness.clock.advance(30_000);
     const again = await signInAs(harness, account);
-    assert.match(again.page.body, /Failed attempts ?None since you last signed in/);
+    assert.match(again.page.body, /Failed attempts ?None since/);
   });
 
   test('every change asks for the password as it is now.', async () => {

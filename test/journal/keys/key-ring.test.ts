@@ -38,7 +38,7 @@ test('a sealed text names its key, differs each time, and opens in its own cell 
     { ...CELL, row: 'adm_2' },
     { ...CELL, column: 'password' },
   ])
-    assert.throws(() => ring.open(cell, one), /sealed for another place/);
+    assert.throws(() => ring.open(cell, one), /for another place/);
   const parts = one.split('.');
   for (const [i, part] of parts.entries()) {
     if (i < 2) continue;
@@ -90,10 +90,7 @@ test('keys are kept in a file of mode 0600, one a line, and a cut or mistyped on
     text.replace(/_(.)(\S{42})\n/, (_, one, rest) => `_${one === 'A' ? 'B' : 'A'}${rest}\n`),
   ]) {
     writeFileSync(file, wrong);
-    assert.throws(
-      () => readSecretKeys(PLACE),
-      /secrets\.key: one of its lines is no whole key: put the keys back/,
-    );
+    assert.throws(() => readSecretKeys(PLACE), /secrets\.key: .* no whole key: /);
   }
 });
 
@@ -108,6 +105,5 @@ test('keys come from a named file or from the environment, which the program nev
     readSecretKeys(given).map(({ id }) => id),
     [other.id, old.id],
   );
-  for (const place of [named, given])
-    assert.throws(() => writeSecretKeys(place, [old]), /the program does not write there/);
+  for (const place of [named, given]) assert.throws(() => writeSecretKeys(place, [old]), /does not write/);
 });

@@ -49,9 +49,9 @@ describe(`a merchant's keys in the console`, () => {
     const made = await harness.request('/v1/api_keys', { method: 'POST', key, body: {} });
     const child = made.json.data.id;
     const question = await ana.get(`/merchants/${merchant.id}/keys/${row.id}/revoke`);
-    assert.match(question.body, new RegExp(`1 key that was created with it still works[^]*${child}`));
+    assert.match(question.body, new RegExp(`1 key .* still works[^]*${child}`));
     const answer = await ana.send(question, {}, 'Revoke the key');
-    assert.match(answer.body, new RegExp(`The key is revoked[^]*${child}`));
+    assert.match(answer.body, new RegExp(`key is revoked[^]*${child}`));
     assert.deepEqual(strictly(answer.text).faults, []);
     assert.ok(answer.text.includes(`/merchants/${merchant.id}/keys/${child}/revoke`));
     const last = await ana.send(
@@ -87,10 +87,7 @@ describe(`a merchant's keys in the console`, () => {
         await ana.post(`${KEYS}/${idOfKey(KEY)}/${act}`, { overlap: '0' }),
       ]) {
         assert.equal(answer.status, 409);
-        assert.match(
-          answer.body,
-          new RegExp(`configuration file, with the key_sha256 ${idOfKey(KEY).slice(4)}…`),
-        );
+        assert.match(answer.body, new RegExp(`file, with the key_sha256 ${idOfKey(KEY).slice(4)}…`));
       }
     const { body, text } = await ana.get('/merchants/mer_development');
     assert.ok(body.includes('In the configuration file') && !text.includes(`Revoke ${idOfKey(KEY)}`));
@@ -143,7 +140,7 @@ describe(`a merchant's keys in the console`, () => {
     const page = await ana.send(form, { overlap: '1h' }, 'Create the new key');
     assert.deepEqual(strictly(page.text).faults, []);
     const key = shown(page);
-    assert.match(page.body, new RegExp(`The old key is ${idOfKey(old)}\\. It works until`));
+    assert.match(page.body, new RegExp(`old key is ${idOfKey(old)}\\. .* until`));
     assert.deepEqual([await status(old), await status(key)], [200, 200]);
     const list = await ana.get('/merchants/mer_development');
     assert.match(list.body, new RegExp(`replaced by ${idOfKey(key)}`));
@@ -165,7 +162,7 @@ describe(`a merchant's keys in the console`, () => {
     const key = shown(await ana.send(await ana.get(`${KEYS}/new`), {}, MAKE));
     await status(key);
     const page = await ana.get(`${KEYS}/${idOfKey(key)}/revoke`);
-    assert.match(page.body, /It was last used (under )?\d+ min ago\. This cannot be undone\./);
+    assert.match(page.body, /was last used (under )?\d+ min ago\. .* undone\./);
     assert.deepEqual(strictly(page.text).faults, []);
     assert.equal(await status(key), 200, 'looking ends nothing');
     const list = await ana.send(page, {}, 'Revoke the key');
@@ -178,8 +175,7 @@ describe(`a merchant's keys in the console`, () => {
     const form = await ana.get(`${KEYS}/new`);
     const before = await keyCount();
     const long = await ana.send(form, { name: 'x'.repeat(81) }, MAKE);
-    assert.equal(long.status, 422);
-    assert.match(long.text, /href="#name"/);
+    assert.deepEqual([long.status, long.faults], [422, ['name']]);
     assert.deepEqual(strictly(long.text).faults, []);
     for (const faulty of [{ mode: 'live' }, { mode: 'x' }, { end: '7' }])
       assert.equal((await ana.send(form, faulty, MAKE)).status, 422, JSON.stringify(faulty));
