@@ -97,7 +97,7 @@ for (const engine of ENGINES) {
       assert.deepEqual([claim, awaiting_second], [null, true], 'it is let go for the second');
       await assert.rejects(approved(id), {
         code: 'forbidden',
-        message: /^You approved it .*another administrator/,
+        message: /^You approved it on .*another administrator/,
       });
       const second = await approved(id, BEN);
       assert.equal(second.outcome, 'approved');
@@ -224,7 +224,7 @@ for (const engine of ENGINES) {
       await note(service, id, 'Ask first.', BEN);
       await assert.rejects(approved(id, ANA, { version }), {
         code: 'conflict',
-        message: / Ben added a note /,
+        message: / Ben added a note on /,
       });
       await approved(id, ANA, { version: version + 1 });
     });
@@ -233,7 +233,7 @@ for (const engine of ENGINES) {
       const id = await waiting();
       const [one, other] = await Promise.allSettled([approved(id, ANA), rejected(id, BEN)]);
       assert.equal(one.status, 'fulfilled');
-      assert.ok(other.status === 'rejected' && /^Ana approved it /.test(other.reason.message));
+      assert.ok(other.status === 'rejected' && /^Ana approved it on /.test(other.reason.message));
     });
 
     test('notes stand in any status, in order, and in the timeline; erasing takes all that was written', async () => {
