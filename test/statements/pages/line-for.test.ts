@@ -249,7 +249,7 @@ test('of money by hand with the amount of a named line it is asked whether it is
     await books.act(paid.id, 'record', { amount: 30, received_on: today(service) });
     const bank = await bring('30.00');
     const asked = await books.press(bank, NAME_IT, { payments: paid.merchant_reference });
-    assert.match(asked.body, new RegExp(`by hand .*${paid.merchant_reference}`));
+    assert.match(asked.body, new RegExp(`hand for ${paid.merchant_reference}:`));
     assert.deepEqual(await sums(paid), ['30.00']);
     const form = asked.forms.find(({ fields }) => fields.includes('payments'))!;
     await books.client.post(form.action, { ...form.values, as: answer });
