@@ -21,6 +21,11 @@ const order = async (amount: number, more: object = {}) => {
   const { id } = await service.create({ amount, currency: 'EUR', merchant_reference, ...more });
   return { id, merchant_reference };
 };
+/** An order with the reference that its customer reads. */
+const referred = async (amount: number) => {
+  const paid = await order(amount);
+  return { ...paid, text: referenceOn(await books.reads(paid.id)) };
+};
 const bring = async (amount: string, more: object = {}) => {
   const bank = `F${++count}`;
   await books.bring([{ amount, bank, text: 'Danke', day: today(service), ...more }]);
@@ -105,16 +110,14 @@ test('what an approved payment lacks is told from a part of what it was approved
     ['It is the same money', '30.00'],
     ['It is other money', '50.00'],
   ] as const) {
-    const paid = await order(50);
-    const text = referenceOn(await books.reads(paid.id));
+    const { text, ...paid } = await referred(50);
     await books.act(paid.id, 'record', { amount: 30, received_on: today(service) });
     await books.act(paid.id, 'approve');
     const value = as === 'It is other money' ? 'besides' : 'same';
     await books.press(await bring('20.00', { text }), 'It is the same money', { as: value });
     assert.deepEqual(await sums(paid), [received]);
   }
-  const paid = await order(50);
-  const text = referenceOn(await books.reads(paid.id));
+  const { text, ...paid } = await referred(50);
   await books.announce(paid.id);
   await books.act(paid.id, 'approve');
   await books.press(await bring('20.00', { text }), 'Link with this payment');
@@ -134,8 +137,7 @@ test('what arrived beyond what was asked for is to be returned to who sent it', 
 });
 
 test('where more went back than arrived, nothing arrived, and what was asked for is missing', async () => {
-  const paid = await order(50);
-  const text = referenceOn(await books.reads(paid.id));
+  const { text, ...paid } = await referred(50);
   await books.act(paid.id, 'record', { amount: 10, received_on: today(service) });
   await books.press(await bring('20.00', { text, direction: 'DBIT' }), 'Record that it went back');
   const { body } = await books.get(`/payments/${paid.id}`);
@@ -145,8 +147,7 @@ test('where more went back than arrived, nothing arrived, and what was asked for
 });
 
 test('of a debit alone it is not said how much less arrived', async () => {
-  const paid = await order(50);
-  const text = referenceOn(await books.reads(paid.id));
+  const { text, ...paid } = await referred(50);
   await books.announce(paid.id);
   await books.act(paid.id, 'approve');
   await books.press(await bring('20.00', { text, direction: 'DBIT' }), 'Record that it went back');
@@ -156,32 +157,25 @@ test('of a debit alone it is not said how much less arrived', async () => {
 });
 
 test('one transfer for the rest of one payment and for another is matched with both', async () => {
-  const [part, other] = [await order(100), await order(7)];
-  const references = await Promise.all(
-    [part, other].map(async ({ id }) => referenceOn(await books.reads(id))),
-  );
-  await books.press(await bring('40.00', { text: references[0] }), 'Match, decide later');
-  const bank = await bring('67.00', { text: references.join(' ') });
-  const page = await books.page(bank);
-  assert.match(page.body, /names 2 payments, .*€60\.00.*€7\.00/);
+  const [part, other] = [await referred(100), await referred(7)];
+  await books.press(await bring('40.00', { text: part.text }), 'Match, decide later');
+  const bank = await bring('67.00', { text: `${part.text} ${other.text}` });
+  assert.match((await books.page(bank)).body, /names 2 payments, .*€60\.00.*€7\.00/);
   await books.press(bank, 'Match with these 2 payments');
   assert.deepEqual(await sums(part, other), ['100.00', '7.00']);
 });
 
 test('one transfer for two payments, less the charges that the bank states, is matched with both', async () => {
-  const paid = [await order(80), await order(9)] as const;
-  const references = await Promise.all(paid.map(async ({ id }) => referenceOn(await books.reads(id))));
-  const bank = await bring('87.50', { text: references.join(' '), charges: '1.50' });
-  const page = await books.page(bank);
-  assert.match(page.body, /€1\.50 that the bank/);
+  const paid = [await referred(80), await referred(9)] as const;
+  const bank = await bring('87.50', { text: paid.map(({ text }) => text).join(' '), charges: '1.50' });
+  assert.match((await books.page(bank)).body, /€1\.50 that the bank/);
   await books.press(bank, 'Match with these 2 payments');
   assert.deepEqual(await sums(...paid), ['80.00', '9.00']);
   assert.match((await books.page(bank)).body, /€80\.00 .*€9\.00 .*€1\.50 Charges of/);
 });
 
 test('of money that came and went back the customer reads that the transfer is waited for', async () => {
-  const paid = await order(52);
-  const text = referenceOn(await books.reads(paid.id));
+  const { text, ...paid } = await referred(52);
   await books.press(await bring('52.00', { text }), 'Match, decide later');
   await books.press(await bring('52.00', { text, direction: 'DBIT' }), 'Record that it went back');
   const page = await books.reads(paid.id);
@@ -191,8 +185,7 @@ test('of money that came and went back the customer reads that the transfer is w
 
 test('what arrived for a payment before or after it was rejected is to be returned, until it went back', async () => {
   for (const isLater of [false, true]) {
-    const paid = await order(36);
-    const text = referenceOn(await books.reads(paid.id));
+    const { text, ...paid } = await referred(36);
     const says = async () => (await books.get(`/payments/${paid.id}`)).body;
     const reject = () => books.act(paid.id, 'reject', { reason: 'other' });
     if (isLater) {
@@ -222,8 +215,7 @@ test('a debit is named as money that went back', async () => {
 });
 
 test('a debit in another currency than its payment is told, and no button would be refused', async () => {
-  const paid = await order(29);
-  const text = referenceOn(await books.reads(paid.id));
+  const { text, ...paid } = await referred(29);
   const francs = {
     amount: '29.00',
     bank: 'FRANCS',
