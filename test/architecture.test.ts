@@ -335,7 +335,8 @@ test('test files know few files of the rooms, so that a move inside one breaks n
   const tests = everywhere.filter((file) => /^test\/(?!support|campaigns).*\.ts$/.test(file));
   const known = new Set(tests.flatMap(importsOf).filter(isOfARoom));
   assert.ok(known.has('src/operate/config.ts'));
-  const asked = 'arrange and ask through /v1, /admin, pages, commands and test/support, or take down the number';
+  const asked =
+    'arrange and ask through /v1, /admin, pages, commands and test/support, or take down the number';
   assert.equal(known.size, KNOWN_BY_TESTS, asked);
 });
 
