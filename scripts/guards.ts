@@ -71,8 +71,8 @@ export const GUARDS: readonly Guard[] = [
     matter: 'money',
     keeps: 'a repeated request with the same key and another body is refused',
     file: 'payments/idempotency.ts',
-    text: 'if (!isDigestOf(kept.request_digest, request)) {',
-    broken: 'if (false) {',
+    text: 'if (isDigestOf(request_digest, request)) return',
+    broken: 'if (true) return',
     red: ['payments/api/idempotency'],
   },
   {

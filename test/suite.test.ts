@@ -1,8 +1,9 @@
 // The table of test files held to the files that are there.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { matchesGlob } from 'node:path';
+import { join, matchesGlob } from 'node:path';
 import { test } from 'node:test';
+import { GUARDS } from '../scripts/guards.ts';
 import { globsOf, partsOf, rowOf, TABLE, testFiles } from '../scripts/test-table.ts';
 
 test('every test file stands in the table', () => {
@@ -43,5 +44,13 @@ test('`npm test` and the rest are everything, and no file twice in one way', () 
     const ran = [...listed, ...rest];
     assert.equal(new Set(ran).size, ran.length, `${file} twice`);
     for (const one of asksOf(file, 'whole')) assert.ok(ran.includes(one), `${file}: nobody runs ${one}`);
+  }
+});
+
+test('what `npm run test:guards` breaks stands once in its file, and the tests that turn red are there', () => {
+  for (const { file, text, red } of GUARDS) {
+    const source = readFileSync(file.startsWith('./') ? file : join('src', file), 'utf8');
+    assert.equal(source.split(text).length, 2, `${file}: ${text}`);
+    for (const name of red) assert.ok(testFiles().includes(join('test', `${name}.test.ts`)), name);
   }
 });
