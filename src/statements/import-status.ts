@@ -11,6 +11,7 @@ import { timeOrderedId } from '../lib/ids.ts';
 import { MINUTE_MS, SECOND_MS } from '../lib/time.ts';
 import type { Offer } from '../payments/methods/offer.ts';
 import type { Reader } from '../store/database.ts';
+import { prefersAsync } from '../web/headers.ts';
 import { type Imported, withoutQuotes } from './import.ts';
 import { type CheckedFile, checkFile, type FileFault, importFile, layoutsOf } from './import-file.ts';
 import type { ReadFile } from './read-beside.ts';
@@ -141,12 +142,27 @@ export async function importStatus(
 /** A file of more bytes is large: its import is answered sooner with its status. */
 const LARGE_BYTES = 1_000_000;
 
-/** How long an import may take that is answered with what it came to. A small file that takes longer meets a store under load. */
-const atOnceMs = (bytes: number): number => (bytes > LARGE_BYTES ? 2 : 7) * SECOND_MS;
+/** How long the import of a large file may take that is answered with what it came to. */
+const LARGE_AT_ONCE_MS = 2 * SECOND_MS;
+/** So long before the end of an answer's time a small file's import is answered with its status: it meets a store under load. */
+const LEFT_MS = 1.5 * SECOND_MS;
 
-/** What an import of so many bytes came to; undefined if it takes longer than its asker is to wait. It goes on then. */
-export const endedAtOnce = <T>(ended: Promise<T>, bytes: number): Promise<T | undefined> =>
-  Promise.race([ended, delay(atOnceMs(bytes), undefined, { ref: false })]);
+/** A request for an import, as far as it says how long it waits. */
+interface Asker {
+  headers: Parameters<typeof prefersAsync>[0];
+  server: { answerMs: number };
+}
+
+/** What an import of so many bytes came to; undefined if it takes longer than its asker is to wait, or wants to. It goes on then. */
+export async function endedAtOnce<T>(
+  ended: Promise<T>,
+  bytes: number,
+  { headers, server }: Asker,
+): Promise<T | undefined> {
+  if (prefersAsync(headers)) return undefined;
+  const atOnceMs = bytes > LARGE_BYTES ? LARGE_AT_ONCE_MS : server.answerMs - LEFT_MS;
+  return Promise.race([ended, delay(atOnceMs, undefined, { ref: false })]);
+}
 
 /** How a file is to be read and imported. */
 export interface How {

@@ -209,6 +209,10 @@ interface Waiting {
 }
 
 declare module 'fastify' {
+  interface FastifyInstance {
+    /** How long a request may wait for its answer, in milliseconds. */
+    answerMs: number;
+  }
   interface FastifyReply {
     /** Its index in the array of unanswered requests. */
     waitingAt: number;
@@ -234,6 +238,7 @@ function limitHandlers(app: FastifyInstance, answerMs = LIMITS.answerMs): void {
     waiting[at] = last;
     last.reply.waitingAt = at;
   };
+  app.decorate('answerMs', answerMs);
   app.decorateReply('waitingAt', -1);
   app.decorateReply('patienceMs', 0);
   app.addHook('onRequest', (_request, reply, done) => {

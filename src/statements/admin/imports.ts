@@ -16,7 +16,6 @@ import {
   shortParameter,
   wordParameter,
 } from '../../web/endpoint.ts';
-import { prefersAsync } from '../../web/headers.ts';
 import type { QueryReader } from '../../web/list.ts';
 import { doubtsOf } from '../import-file.ts';
 import {
@@ -178,7 +177,7 @@ const importing = ({ database, journal, offer, clock }: ImportParts): ApiEndpoin
       const upload = { bytes, name: file, csv, confirm, despiteFaults: despite_faults === true };
       const size = bytes.length; // the bytes are handed over
       const ended = importUpload({ journal, offer }, told, upload, act);
-      const first = prefersAsync(request.headers) ? undefined : await endedAtOnce(ended, size);
+      const first = await endedAtOnce(ended, size, request);
       if (!first) {
         ended.catch((error: unknown) => request.log.warn({ err: error }, 'an import ended with an error'));
         const now = clock.now();

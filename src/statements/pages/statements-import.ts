@@ -9,7 +9,6 @@ import { attributes, type Html, hidden, html } from '../../lib/html.ts';
 import { isTimeOrderedId } from '../../lib/ids.ts';
 import { accountNumber } from '../../review/pages/panel.ts';
 import { daysInWords } from '../../review/told.ts';
-import { prefersAsync } from '../../web/headers.ts';
 import { records } from '../../web/markup/table.ts';
 import { FilesForm } from '../../web/pages/form.ts';
 import { type Imported, importedText } from '../import.ts';
@@ -127,7 +126,7 @@ export async function takeFiles(context: StatementContext): Promise<Outcome> {
   const size = uploads.reduce((sum, { bytes }) => sum + bytes.length, 0);
   const told = new ToldImport(journal, act);
   const ended = importAll(context, uploads, told);
-  const shown = prefersAsync(request.headers) ? undefined : await endedAtOnce(ended, size);
+  const shown = await endedAtOnce(ended, size, request);
   if (shown) return importPage(context, shown);
   ended.catch((error: unknown) => request.log.warn({ err: error }, 'an import ended with an error'));
   const id = await told.tell(clock.now());
