@@ -5,6 +5,7 @@ import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
 import { HistoryBroken } from '../../src/journal/verify.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
+import { betweenWrites } from '../support/outside.ts';
 import { ENGINES } from '../support/stores.ts';
 
 const WITHOUT_EFFECT = `create or replace function refuse_change() returns trigger language plpgsql as $$
@@ -58,8 +59,8 @@ for (const engine of ENGINES) {
       await service.create();
       const { storage, database_url } = service.store;
       if (database_url === null) {
-        const raw = new DatabaseSync(`${storage}/counterfoil.sqlite`, { timeout: 5000 });
-        run = async (sql) => raw.exec(sql);
+        const raw = new DatabaseSync(`${storage}/counterfoil.sqlite`, { timeout: 0 });
+        run = (sql) => betweenWrites(() => raw.exec(sql));
         end = () => raw.close();
       } else {
         const client = new pg.Client(database_url);

@@ -1,7 +1,6 @@
 // What ties a row to its entries: digests that no value escapes, facts that somebody else wrote, and the document that says how.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { DatabaseSync } from 'node:sqlite';
 import { before, describe, test } from 'node:test';
 import { ADMINISTRATORS, PASSKEYS, SESSIONS, TOKENS } from '../../src/administrators/administrator.ts';
 import { rowDigest } from '../../src/journal/audit-entry.ts';
@@ -12,6 +11,7 @@ import { keptAnswers, ROW_CHECKS } from '../../src/operate/checks/row-checks.ts'
 import { PAYMENTS } from '../../src/payments/payment.ts';
 import { KEPT_ANSWERS } from '../../src/payments/queries.ts';
 import { sharedHarness } from '../support/harness.ts';
+import { editOutside } from '../support/outside.ts';
 
 const IGNORED = { tick() {}, fault() {}, acknowledged() {} };
 const ENTRY = { number: 7, at: 0, actor: 'clock', action: 'x', subject: 'answers', request_id: null };
@@ -59,16 +59,14 @@ describe('verifying', () => {
   });
 
   test('--since finds the facts of an old entry forged, whose seal it takes on trust', async () => {
-    const raw = new DatabaseSync(`${service.store.storage}/counterfoil.sqlite`, { timeout: 5000 });
-    raw.exec('drop trigger audit_entries_no_update');
+    await editOutside(service.store, 'drop trigger audit_entries_no_update');
     for (const facts of ['x', 'null']) {
-      raw.exec(`update audit_entries set facts = '${facts}' where number = 1`);
+      await editOutside(service.store, `update audit_entries set facts = '${facts}' where number = 1`);
       const verifying = verifyHistory(service.service.database, { checkpoints: [] }, ROW_CHECKS, {
         since: 3,
       });
       await assert.rejects(verifying, { name: 'HistoryBroken', entry: 1 }, facts);
     }
-    raw.close();
   });
 });
 

@@ -9,6 +9,7 @@ import { DAY_MS } from '../../src/lib/time.ts';
 import { DatabaseError } from '../../src/store/database.ts';
 import { openPostgres } from '../../src/store/postgres.ts';
 import { createIn, type Harness, startHarness } from '../support/harness.ts';
+import { betweenWrites } from '../support/outside.ts';
 import { viewSqlite } from '../support/read-only-store.ts';
 import { temporaryStore } from '../support/stores.ts';
 import { eventually } from '../support/waiting.ts';
@@ -35,7 +36,7 @@ describe('nobody waits for ever', () => {
     context.mock.method(performance, 'now', () => stopped); // a write waits for the lock for 5 s
     const { id } = await service.create();
     const other = new DatabaseSync(join(service.store.storage, 'counterfoil.sqlite'));
-    other.exec('begin immediate');
+    await betweenWrites(() => other.exec('begin immediate'));
     const begun = context.mock.method(service.service.database, 'transaction');
     let isDone = false;
     const creating = service.create().finally(() => {

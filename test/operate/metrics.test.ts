@@ -13,7 +13,6 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { newestBackupAt } from '../../src/operate/checks/folder-checks.ts';
@@ -23,6 +22,7 @@ import { hasOpenssl, temporaryCertificates } from '../support/certificates.ts';
 import { run } from '../support/command.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
+import { editOutside } from '../support/outside.ts';
 import { eventually } from '../support/waiting.ts';
 import { answering, WebhookReceiver } from '../support/webhook-receiver.ts';
 
@@ -283,9 +283,7 @@ describe('measurements', () => {
       assert.equal(await read(intact), 1);
       const verified = (await read(at))!;
       assert.ok(verified > begun - 1 && verified <= Date.now() / 1000, `${verified - begun} s`);
-      const beside = new DatabaseSync(join(other.store.storage, 'counterfoil.sqlite'));
-      beside.exec('update payments set amount_minor = 1');
-      beside.close();
+      await editOutside(other.store, 'update payments set amount_minor = 1');
       assert.equal(await verify(), 1);
       assert.equal(await read(intact), 0);
       await acknowledgeAll(other, 'Edited by hand');

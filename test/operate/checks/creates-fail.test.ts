@@ -1,14 +1,13 @@
 // A store in which no payment can be stored: readiness, doctor and the log say so within seconds, and that it is over within one.
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
 import type { Subject, Verdict } from '../../../src/operate/checks/check.ts';
 import { CHECKS } from '../../../src/operate/checks/checks.ts';
 import { DELETED_FROM } from '../../../src/store/rights.ts';
 import { clockwork } from '../../support/clockwork.ts';
 import { type Harness, startHarness } from '../../support/harness.ts';
+import { editOutside } from '../../support/outside.ts';
 import { type OwnedStore, ownedStore } from '../../support/owned-store.ts';
 import { ENGINES, type Engine, type Store, temporaryStore } from '../../support/stores.ts';
 import { becomes, eventually } from '../../support/waiting.ts';
@@ -28,9 +27,7 @@ async function withService(engine: Engine, use: (broken: Broken) => Promise<void
   await using service = await startHarness(engine, { store });
   const change = async (sql: string) => {
     if (engine === 'postgres') return (store as OwnedStore).asSuperuser(sql);
-    const beside = new DatabaseSync(join(store.storage, 'counterfoil.sqlite'));
-    beside.exec(sql);
-    beside.close();
+    await editOutside(store, sql);
   };
   await use({ service, change });
 }
