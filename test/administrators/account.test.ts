@@ -1,6 +1,6 @@
 // What administrators change of themselves and of one another: who is thrown out by it, and what is refused. Forms are `pages/account`.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import {
   addPasskey,
   changePassword,
@@ -31,6 +31,7 @@ import {
   givePasskey,
   giveRole,
   newChallengeOf,
+  onTwoNodes,
   otherNode,
   type Parts,
   type Person,
@@ -52,7 +53,7 @@ describe('accounts', () => {
   let harness: Harness;
   let parts: Parts;
   /** Another node on the same store. */
-  let other: Awaited<ReturnType<typeof otherNode>>;
+  let other: Parts;
   let people = 0;
   const person = (wanted: Partial<Parameters<typeof addPerson>[1]> = {}) =>
     addPerson(parts, { email: `bo${++people}@example.org`, name: 'Bo', ...wanted });
@@ -69,15 +70,8 @@ describe('accounts', () => {
     return (await parts.database.query<{ id: string }>(sql, id)).map((row) => row.id);
   };
 
-  before(async () => {
-    harness = await startHarness('postgres');
-    parts = partsOf(harness);
-    other = await otherNode(harness);
-  });
-  after(async () => {
-    await harness.verify();
-    await other.close();
-    await harness.close();
+  onTwoNodes((...nodes) => {
+    [harness, parts, other] = nodes;
   });
 
   test('development makes one administrator between its nodes, with a new link at each start, until somebody is set up', async () => {

@@ -1,9 +1,9 @@
 // The way in while strangers must wait: password with a recovery code or passkey in one form. It helps its owner and no attacker.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { inTurn } from '../../src/administrators/password.ts';
 import { Authenticator } from '../support/authenticator.ts';
-import { type Harness, startHarness } from '../support/harness.ts';
+import type { Harness } from '../support/harness.ts';
 import { PASSWORD } from '../support/password.ts';
 import {
   addPerson,
@@ -12,11 +12,10 @@ import {
   type GivenFactor,
   givePasskey,
   newChallengeOf,
-  otherNode,
+  onTwoNodes,
   type Parts,
   type Person,
   PLACE,
-  partsOf,
   refusalOf,
   rowOf,
   type SignInClient,
@@ -31,17 +30,10 @@ const NEW_BROWSER: SignInClient = { ...STRANGER, network: '203.0.113.9' };
 describe('while strangers must wait', () => {
   let harness: Harness;
   let parts: Parts;
-  let other: Awaited<ReturnType<typeof otherNode>>;
+  let other: Parts;
   let people = 0;
-  before(async () => {
-    harness = await startHarness('postgres');
-    parts = partsOf(harness);
-    other = await otherNode(harness);
-  });
-  after(async () => {
-    await harness.verify();
-    await other.close();
-    await harness.close();
+  onTwoNodes((...nodes) => {
+    [harness, parts, other] = nodes;
   });
 
   /** Somebody for whose address ten wrong passwords came from three networks, the last a moment ago. */

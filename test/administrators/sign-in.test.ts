@@ -1,6 +1,6 @@
 // Signing in, on two nodes of one store: what a password, a ticket and a second factor are good for, how often, and for how long.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { changePassword, endOtherSessions } from '../../src/administrators/account.ts';
 import {
   DEVICE_MS,
@@ -23,7 +23,7 @@ import {
   codeAt,
   fail,
   giveRole,
-  otherNode,
+  onTwoNodes,
   type Parts,
   type Person,
   partsOf,
@@ -44,7 +44,7 @@ describe('signing in', () => {
   let harness: Harness;
   let parts: Parts;
   /** Another node on the same store. */
-  let other: Awaited<ReturnType<typeof otherNode>>;
+  let other: Parts;
   let people = 0;
   const person = (role?: Person['principal']['role']) =>
     addPerson(parts, { email: `ana${++people}@example.org`, ...(role && { role }) });
@@ -55,15 +55,8 @@ describe('signing in', () => {
       password: await hashPassword(PASSWORD, undefined, FELT),
     });
 
-  before(async () => {
-    harness = await startHarness('postgres');
-    parts = partsOf(harness);
-    other = await otherNode(harness);
-  });
-  after(async () => {
-    await harness.verify();
-    await other.close();
-    await harness.close();
+  onTwoNodes((...nodes) => {
+    [harness, parts, other] = nodes;
   });
 
   test('a password and a code of the authenticator app begin a session', async () => {

@@ -1,4 +1,5 @@
 // Administrators for tests: added, set up and signed in through the functions that the console and the commands use.
+import { after, before } from 'node:test';
 import { TOTP } from 'otpauth';
 import { addPasskey } from '../../src/administrators/account.ts';
 import type { Administrator, Principal, Role } from '../../src/administrators/administrator.ts';
@@ -30,7 +31,7 @@ import {
 import { revokeToken } from '../../src/administrators/token.ts';
 import { acceptedStep, newTotp } from '../../src/administrators/totp.ts';
 import { Authenticator } from './authenticator.ts';
-import { type Harness, OPERATOR } from './harness.ts';
+import { type Harness, OPERATOR, startHarness } from './harness.ts';
 import { unhurried } from './journal.ts';
 import { CHEAP, PASSWORD, PASSWORD_KEPT } from './password.ts';
 import { openPatiently } from './stores.ts';
@@ -74,6 +75,27 @@ export async function otherNode({
       await database.close();
     },
   };
+}
+
+/**
+ * Starts two nodes on one PostgreSQL for the suite that calls this, and hands them over before its first test. After its last the history
+ * is verified.
+ */
+export function onTwoNodes(
+  begin: (harness: Harness, parts: Parts, other: Awaited<ReturnType<typeof otherNode>>) => void,
+): void {
+  let harness: Harness;
+  let other: Awaited<ReturnType<typeof otherNode>>;
+  before(async () => {
+    harness = await startHarness('postgres');
+    other = await otherNode(harness);
+    begin(harness, partsOf(harness), other);
+  });
+  after(async () => {
+    await harness.verify();
+    await other.close();
+    await harness.close();
+  });
 }
 
 /** The code that an authenticator app shows at a moment. */
