@@ -138,10 +138,7 @@ describe('by keyboard', { concurrency: 2 }, () => {
         const page = await newPage(stage, { viewport: size(width) });
         await everyScene(async (scene) => {
           await show(stage, page, scene, language);
-          const { count, first, isRtl } = await focusable(page);
-          const stops: Stop[] = [];
-          for (let index = first; index < count; index++) stops.push(await tab(page));
-          return stops.flatMap((stop, place) => stopFaults(stop, first + place, stops[place - 1], isRtl));
+          return focusFaults(page);
         }, scenes);
         await page.context().close();
       },
@@ -165,15 +162,20 @@ describe('by keyboard', { concurrency: 2 }, () => {
       await everyScene(async (scene) => {
         assert.equal(await show(stage, page, scene), scene.status);
         assert.ok(await page.locator('h1').isVisible());
-        const { count, first, isRtl } = await focusable(page);
-        const stops: Stop[] = [];
-        for (let index = first; index < count; index++) stops.push(await tab(page));
-        return stops.flatMap((stop, place) => stopFaults(stop, first + place, stops[place - 1], isRtl));
+        return focusFaults(page);
       }, scenes);
       await page.context().close();
     },
   );
 });
+
+/** Presses Tab through a page, and tells what is wrong with where it stops. */
+async function focusFaults(page: Page): Promise<string[]> {
+  const { count, first, isRtl } = await focusable(page);
+  const stops: Stop[] = [];
+  for (let index = first; index < count; index++) stops.push(await tab(page));
+  return stops.flatMap((stop, place) => stopFaults(stop, first + place, stops[place - 1], isRtl));
+}
 
 function stopFaults(stop: Stop, place: number, before: Stop | undefined, isRtl: boolean): string[] {
   const { index, what, box, isInView, outlinePx } = stop;

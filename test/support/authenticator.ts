@@ -92,6 +92,11 @@ export class Authenticator {
     return Buffer.from(JSON.stringify({ type, challenge, origin, crossOrigin: false }));
   }
 
+  #credential(response: object): unknown {
+    const id = this.credentialId;
+    return { id, rawId: id, type: 'public-key', clientExtensionResults: {}, response };
+  }
+
   /** What a browser sends after `navigator.credentials.create`. */
   register({ challenge, rpId, origin }: { challenge: string; rpId: string; origin: string }): unknown {
     const jwk = this.#key.publicKey.export({ format: 'jwk' });
@@ -105,17 +110,11 @@ export class Authenticator {
         ['authData', authData],
       ]),
     );
-    return {
-      id: this.credentialId,
-      rawId: this.credentialId,
-      type: 'public-key',
-      clientExtensionResults: {},
-      response: {
-        clientDataJSON: b64(this.#client('webauthn.create', challenge, origin)),
-        attestationObject: b64(attestationObject),
-        transports: ['usb'],
-      },
-    };
+    return this.#credential({
+      clientDataJSON: b64(this.#client('webauthn.create', challenge, origin)),
+      attestationObject: b64(attestationObject),
+      transports: ['usb'],
+    });
   }
 
   /** What a browser sends after `navigator.credentials.get`; counts one use. */
@@ -124,16 +123,10 @@ export class Authenticator {
     const authenticatorData = this.#data(rpId);
     const client = this.#client('webauthn.get', challenge, origin);
     const signed = Buffer.concat([authenticatorData, digest(client)]);
-    return {
-      id: this.credentialId,
-      rawId: this.credentialId,
-      type: 'public-key',
-      clientExtensionResults: {},
-      response: {
-        clientDataJSON: b64(client),
-        authenticatorData: b64(authenticatorData),
-        signature: b64(sign(KINDS[this.#kind].hash, signed, this.#key.privateKey)),
-      },
-    };
+    return this.#credential({
+      clientDataJSON: b64(client),
+      authenticatorData: b64(authenticatorData),
+      signature: b64(sign(KINDS[this.#kind].hash, signed, this.#key.privateKey)),
+    });
   }
 }
