@@ -51,6 +51,8 @@ interface MailParts {
   clock: Clock;
   directory: Directory;
   log: Logger;
+  /** The newest entry at the start of this node: where a store has had no mail, nothing up to there is told. */
+  begins: number;
   transport: MailTransport;
   compose(letter: Letter): Promise<Composed>;
   timed: Timed;
@@ -134,13 +136,9 @@ export class MailWorker {
     return this.#leaptAt - before > MINUTE_MS;
   }
 
-  /** The first start begins at the end of the history: what happened before there was mail is not told. */
   async #begin(): Promise<void> {
-    const { database } = this.#parts;
-    if (!(await findPlace(database))) {
-      const newest = await newestEntry(database);
-      await this.#commit((transaction) => addPlace(transaction, newest));
-    }
+    const { database, begins } = this.#parts;
+    if (!(await findPlace(database))) await this.#commit((transaction) => addPlace(transaction, begins));
     // On SQLite one node serves a store, so the lease that a start finds is that of a node that was killed.
     if (database.engine === 'sqlite') await this.#commit((transaction) => endLeases(transaction, PLACES));
     this.#hasBegun = true;

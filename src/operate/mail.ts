@@ -2,6 +2,7 @@
 
 import { lastVerification } from '../journal/background-verification.ts';
 import type { Journal } from '../journal/journal.ts';
+import { newestEntry } from '../journal/queries.ts';
 import type { Logger } from '../lib/log.ts';
 import { inSequence, Rounds } from '../lib/rounds.ts';
 import { type Clock, HOUR_MS } from '../lib/time.ts';
@@ -74,8 +75,8 @@ const removerOf = ({ journal, clock, log }: MailBase) =>
     'old letters are removed later',
   );
 
-/** Begins to send letters, unless mail is off. Throws as `mailOf` does. */
-export function startMail(base: MailBase): Mail {
+/** Begins to send letters, unless mail is off. What happens from here on is told, so no request is taken before. Throws `DatabaseError`. */
+export async function startMail(base: MailBase): Promise<Mail> {
   const { configuration, directory, figures, places, clock, woken, undo, log } = base;
   const left = mailOf(configuration, places, log);
   const { transport, from } = left;
@@ -89,7 +90,7 @@ export function startMail(base: MailBase): Mail {
   }
   const { time_zone: timeZone } = configuration;
   const worker = new MailWorker({
-    ...{ ...base, transport },
+    ...{ ...base, transport, begins: await newestEntry(base.database) },
     compose: composer({
       ...{ ...base, ...rules, ...places, from, timeZone },
       consoleBaseUrl: places.baseUrls.console,

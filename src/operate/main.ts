@@ -119,7 +119,7 @@ async function start(configuration: Configuration, parts: StartParts, undo: Undo
     log,
   });
   const figures = new ReviewFigures({ database, journal, clock, timeZone, onStatement });
-  const mail = startMail({ ...base, ...running, clock, log, directory, offer, figures, places });
+  const mail = await startMail({ ...base, ...running, clock, log, directory, offer, figures, places });
   if (metrics && measurements) {
     const certificateEndsAt = () => keyPair?.endsAt;
     measurements.watch({

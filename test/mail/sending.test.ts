@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
+import pg from 'pg';
 import { timeOrderedFloor } from '../../src/lib/ids.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/lib/time.ts';
 import { SmtpTransport } from '../../src/mail/smtp.ts';
@@ -213,6 +214,21 @@ test('a server that is away for 24 hours loses nothing, and each letter comes on
   assert.deepEqual([...paid].sort(), [...ids].sort());
 });
 
+test('the first start with mail tells what it is asked for from its first request on, however slow its database is', async () => {
+  await using server = await startMailServer();
+  await using harness = await startHarness('postgres', { configuration: server.configuration });
+  await harness.stop();
+  const holder = new pg.Client(harness.store.database_url!);
+  await holder.connect();
+  await holder.query('delete from letter_queues; begin; lock table letter_queues in access exclusive mode');
+  await harness.start();
+  const { id } = await harness.create(CUSTOMER);
+  await act(harness, id, 'cancel');
+  await holder.end();
+  const [{ letter }] = (await server.next()) as [(typeof server.taken)[0]];
+  assert.match(letter.subject!, /cancelled/);
+});
+
 test('what waits behind the lease of a node that was killed leaves when that ends, though nothing else happens', async () => {
   await using server = await startMailServer();
   await using harness = await startHarness('sqlite', { configuration: server.configuration });
@@ -234,6 +250,7 @@ test('what waits behind the lease of a node that was killed leaves when that end
 test('a letter that fails for 48 hours is given up', async () => {
   await using server = await startMailServer();
   await using harness = await startHarness('sqlite', { configuration: server.configuration });
+  harness.clock.stop();
   server.behave({ code: 451, at: 'recipient' });
   const { id } = await harness.create(CUSTOMER);
   await act(harness, id, 'send_link');
