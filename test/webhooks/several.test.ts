@@ -133,11 +133,11 @@ for (const engine of ENGINES) {
       receiver.reply = answering(500);
       await service.create(LONG);
       let delivery: Shown | undefined;
-      for (let tries = 1; tries <= 10; tries++) {
-        if (tries > 1) service.clock.advance(1.3 * RETRY_DELAYS_MS[tries - 2]!);
+      for (let tries = 0; tries < 10; tries = delivery!.attempt_count) {
+        if (tries > 0) service.clock.advance(1.3 * RETRY_DELAYS_MS[tries - 1]!);
         [delivery] = await until(
           () => deliveries(id),
-          ([one]) => one?.attempt_count === tries,
+          ([one]) => one !== undefined && one.attempt_count > tries,
         );
       }
       assert.ok(delivery);
@@ -168,17 +168,18 @@ for (const engine of ENGINES) {
 
     test('an address that is changed holds for what waits already.', async () => {
       const id = await endpoint('/old');
-      receiver.reply = answering(500);
+      receiver.reply = ({ path }, response) => void response.writeHead(path === '/old' ? 500 : 200).end();
       await service.create(LONG);
-      await until(
+      const [waiting] = await until(
         () => deliveries(id),
-        ([one]) => one?.attempt_count === 1,
+        ([one]) => one !== undefined && one.attempt_count > 0,
       );
-      receiver.reply = answering(200);
       await change(id, { url: receiver.url('/new') });
-      service.clock.advance(HOUR_MS);
-      await receiver.have(1, '/new');
-      assert.equal((await receiver.have(1, '/old')).length, 1);
+      await becomes(waiting!.event_id, () => {
+        service.clock.advance(HOUR_MS);
+        return receiver.received.find(({ path }) => path === '/new')?.id;
+      });
+      receiver.reply = answering(200);
       await remove(id);
     });
 
