@@ -22,6 +22,7 @@ import { DatabaseError } from '../../src/store/database.ts';
 import { Bank, METHODS } from '../support/bank.ts';
 import { ACCOUNT, camt } from '../support/camt.ts';
 import { sharedHarness } from '../support/harness.ts';
+import { LONGER_THAN_A_TEST_MS } from '../support/waiting.ts';
 
 const harness = sharedHarness('sqlite', { isVerified: true });
 const bank = new Bank(harness);
@@ -196,7 +197,7 @@ test('doctor says whether the folder can be used, what was refused, and what wai
     check.look({
       settings: { statements: { folder }, storage },
       clock: { now: () => now },
-      deadlineMs: 5000,
+      deadlineMs: LONGER_THAN_A_TEST_MS,
     } as never);
   assert.equal((await verdict(null)).is, 'skipped');
   const folder = newFolder();

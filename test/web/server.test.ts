@@ -7,6 +7,7 @@ import { describe, test } from 'node:test';
 import { connect as connectSecurely } from 'node:tls';
 import { httpServer, type KeyPair } from '../../src/web/server.ts';
 import { hasOpenssl, temporaryCertificates } from '../support/certificates.ts';
+import { LONGER_THAN_A_TEST_MS } from '../support/waiting.ts';
 
 const KEPT_MS = 200;
 
@@ -22,6 +23,7 @@ async function kept(keyPair: KeyPair | undefined) {
     response.on('finish', () => answered.resolve(socket));
     response.end(`shown ${url}`);
   }, keyPair);
+  server.keepAliveTimeout = LONGER_THAN_A_TEST_MS;
   server.keepAliveTimeoutBuffer = 0;
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const { port } = server.address() as AddressInfo;

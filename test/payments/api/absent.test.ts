@@ -86,6 +86,7 @@ describe('optional values that are absent', () => {
   });
 
   test('every parameter of every list may be empty.', async () => {
+    service.clock.stop(); // a key tells by the minute when it was used last
     const { paths } = resolved((await service.request('/openapi.json')).json as Document);
     let lists = 0;
     for (const [path, { get }] of Object.entries(paths)) {

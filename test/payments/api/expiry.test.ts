@@ -96,6 +96,7 @@ for (const engine of ENGINES) {
     });
 
     test('until its moment a payment is pending.', async () => {
+      service.clock.stop();
       const { id } = await create('still');
       service.clock.advance((LIFETIME_S - 5) * 1000);
       await sweep(service);

@@ -164,9 +164,11 @@ describe('the event stream of a node', () => {
       await eventually(() => client.comments.length > 5 || client.isEnded); // one each second at most
       assert.deepEqual(client.comments.slice(0, 6), ['retry: 1000', ':', ':', ':', ':', ':']);
       assert.equal(client.isEnded, false);
-      const { id } = await service.create();
-      await client.heard(1);
-      assert.deepEqual(client.told, created([id]));
+      const { json } = await until(
+        () => service.request('/v1/payments', { method: 'POST', body: { amount: 1 } }),
+        ({ status }) => status === 201, // or too short for this, which may be done although it is refused
+      );
+      await becomes(`payment.created ${json.data.id}`, () => client.told.at(-1));
       client.close();
     } finally {
       await service.close();

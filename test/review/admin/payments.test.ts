@@ -20,6 +20,7 @@ for (const engine of ENGINES) {
       auditor = await addPerson(service, 'auditor', 'Otto Auditor');
       reviewer = await addPerson(service, 'reviewer', 'Rita Reviewer');
       pending = (await service.create({ merchant_reference: 'pending' })).id;
+      service.clock.advance(1000);
       waiting = [];
       for (let i = 0; i < 5; i++) {
         waiting.push(await sentForReview(service, { amount: 10 + i }));

@@ -73,6 +73,7 @@ export class FaultyWay {
     this.#server = createServer((request, response) => {
       this.#take(request, response).catch(() => request.socket.destroy());
     });
+    this.#server.keepAliveTimeout = LONGER_THAN_A_TEST_MS; // as that of a harness
   }
 
   static async to(harness: Pick<Harness, 'origin'>): Promise<FaultyWay> {
