@@ -164,11 +164,20 @@ export function ago(ms: number, now: number): string {
   return `${duration(Math.max(0, now - ms))} ago`;
 }
 
-/** What `promise` gives within `ms` milliseconds, else what `late` does. Rejects as `promise` does; an error after that time is ignored. */
+/** Of a time that is waited for. */
+const PARTS = 4;
+
+/**
+ * What `promise` gives within `ms` milliseconds, else what `late` does. Rejects as `promise` does; an error after that time is ignored.
+ * Timers fire before sockets are read, so the time is waited for in parts: a process that stood still loses one part of it.
+ */
 export function inTime<T>(ms: number, promise: Promise<T>, late: () => T): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const expired = new Promise<T>((resolve) => {
-    timer = setTimeout(() => resolve(late()), ms);
+    const wait = (parts: number) => {
+      timer = setTimeout(() => (parts > 1 ? wait(parts - 1) : resolve(late())), ms / PARTS);
+    };
+    wait(PARTS);
   });
   return Promise.race([promise, expired]).finally(() => clearTimeout(timer));
 }

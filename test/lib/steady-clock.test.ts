@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { SteadyClock } from '../../src/lib/steady-clock.ts';
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/lib/time.ts';
+import { DAY_MS, HOUR_MS, inTime, MINUTE_MS, SECOND_MS } from '../../src/lib/time.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
 
 const BEGIN = Date.UTC(2026, 10, 21, 12);
@@ -180,3 +180,12 @@ function history(random: SeededRandom, told: string): void {
     }
   }
 }
+
+test('a time limit is not over for what came while the process stood still', async () => {
+  await new Promise(setImmediate); // from here on timers come before what is immediate
+  const came = new Promise((resolve) => setImmediate(resolve, 'came'));
+  const answer = inTime<unknown>(40, came, () => 'late');
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 60);
+  assert.equal(await answer, 'came');
+  assert.equal(await inTime(4, new Promise(() => {}), () => 'late'), 'late');
+});

@@ -28,14 +28,13 @@ import {
   type YAMLMap,
   type YAMLSeq,
 } from 'yaml';
-import { monotonicMs } from '../../lib/time.ts';
 import { keyDigest } from '../../merchants/merchant.ts';
 import { parseConfiguration } from '../config.ts';
 import { environment } from '../environment.ts';
 import { Failure, shownPath } from './terminal.ts';
 
-/** For how long another command may write the file, and how often it is looked whether it still does. */
-const WAIT_MS = 3_000;
+/** How many times it is looked whether one other command still writes the file, and how long after each. */
+const LOOKS = 150;
 const LOOK_AGAIN_MS = 20;
 
 /** A configuration may lack the very key that is about to be made, or hold the one that it replaces. */
@@ -72,13 +71,15 @@ interface Beside {
 
 async function openBeside(file: string): Promise<Beside> {
   const path = `${file}.new`;
-  const since = monotonicMs();
-  for (;;) {
+  let writer = '';
+  for (let looks = 1; ; looks++) {
     try {
       return { path, descriptor: openSync(path, 'wx', 0o600) };
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-      if (monotonicMs() - since > WAIT_MS)
+      const { ino, ctimeMs } = statSync(path, { throwIfNoEntry: false }) ?? {};
+      if (writer !== `${ino} ${ctimeMs}`) [writer, looks] = [`${ino} ${ctimeMs}`, 1];
+      if (looks > LOOKS)
         throw new Failure(
           `${shownPath(path)} is there: another command writes the configuration, or one was killed doing so. No key was made. If none runs, remove that file`,
         );
