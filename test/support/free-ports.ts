@@ -9,7 +9,7 @@ const HOST = '127.0.0.1';
  */
 const PORTS = { from: 10_400, to: 32_000 };
 /** How many a process has for itself, the first among them, by which it has them. */
-const BLOCK = 400;
+const BLOCK = 100;
 
 let block: Promise<number> | undefined;
 let given = 0;

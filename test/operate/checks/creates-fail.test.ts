@@ -10,7 +10,7 @@ import { type Harness, startHarness } from '../../support/harness.ts';
 import { editOutside } from '../../support/outside.ts';
 import { type OwnedStore, ownedStore } from '../../support/owned-store.ts';
 import { ENGINES, type Engine, type Store, temporaryStore } from '../../support/stores.ts';
-import { becomes, eventually } from '../../support/waiting.ts';
+import { becomes, eventually, LONGER_THAN_A_TEST_MS } from '../../support/waiting.ts';
 
 /** A rehearsal that went well is good for so long; tests let this time pass at once. */
 const REHEARSED_FOR_MS = 5000;
@@ -55,7 +55,11 @@ async function verdict({ service }: Harness, id: string): Promise<Verdict> {
 async function reached({ store, origin }: Harness): Promise<Verdict> {
   const check = CHECKS.find(({ id }) => id === 'reach_api')!;
   const settings = { environment: 'production', ...store };
-  return check.look({ settings, urls: { public: origin }, deadlineMs: 5000 } as unknown as Subject);
+  return check.look({
+    settings,
+    urls: { public: origin },
+    deadlineMs: LONGER_THAN_A_TEST_MS,
+  } as unknown as Subject);
 }
 
 /** A way to break creates, how doctor tells of it, and how it is put right: by what doctor says. */

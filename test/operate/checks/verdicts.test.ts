@@ -21,6 +21,7 @@ import { durability } from '../../../src/store/database.ts';
 import { migrate } from '../../../src/store/migrate.ts';
 import { installation } from '../../support/production.ts';
 import { openPatiently, temporaryStore } from '../../support/stores.ts';
+import { LONGER_THAN_A_TEST_MS } from '../../support/waiting.ts';
 
 test('what no test can bring about is judged all the same', () => {
   for (const type of ['nfs', 'nfs4', 'cifs', '9p', 'fuse.sshfs'])
@@ -107,7 +108,12 @@ test('a service of another version and a schema with another text are told', asy
   await migrate(database);
   const look = async (id: string) => {
     const urls = { public: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
-    const subject = { settings: {}, urls, deadlineMs: 5000, store: { database } } as unknown as Subject;
+    const subject = {
+      settings: {},
+      urls,
+      deadlineMs: LONGER_THAN_A_TEST_MS,
+      store: { database },
+    } as unknown as Subject;
     const { is, ...verdict } = await CHECKS.find((check) => check.id === id)!.look(subject);
     return { is, text: JSON.stringify(verdict) };
   };

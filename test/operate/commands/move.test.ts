@@ -18,11 +18,11 @@ import { startService } from '../../../src/operate/main.ts';
 import { asMover, CarryRefused, carriedTables, holdStill, sessionsOpen } from '../../../src/store/carry.ts';
 import { countFailures, type Database } from '../../../src/store/database.ts';
 import { CarryUnfinished, MIGRATING_LOCK, migrate, missingMigrations } from '../../../src/store/migrate.ts';
-import { openDatabase, SQLITE_FILE } from '../../../src/store/open.ts';
+import { SQLITE_FILE } from '../../../src/store/open.ts';
 import { COMMAND, DEVELOPMENT, run, start, temporaryFolder } from '../../support/command.ts';
 import { contentsOf, tablesOf } from '../../support/contents.ts';
 import { type Harness, startHarness, writeConfiguration } from '../../support/harness.ts';
-import { ENGINES, type Engine, type Store, temporaryStore } from '../../support/stores.ts';
+import { ENGINES, type Engine, openPatiently, type Store, temporaryStore } from '../../support/stores.ts';
 
 const OTHER_SIDE = { sqlite: 'postgres', postgres: 'sqlite' } as const;
 const PASSWORD = 'canary-password-7391';
@@ -41,7 +41,7 @@ async function command(...args: string[]): Promise<void> {
 for (const engine of ENGINES) {
   test(`what is moved is every table of the schema, whatever migrations come (${engine})`, async () => {
     const store = await temporaryStore(engine);
-    const database = await openDatabase(store, onBroken);
+    const database = await openPatiently(store);
     try {
       await migrate(database);
       const tables = carriedTables();
@@ -123,11 +123,8 @@ for (const from of ENGINES) {
     /** Moves in this process; told to, it ends as if killed as soon as `cutAt` is under way. `meanwhile` comes before each write. */
     async function moveHere({ cutAt = '', meanwhile = async () => {} } = {}): Promise<Moved> {
       const { storage, database_url } = source;
-      const from = await openDatabase(
-        { storage, database_url: database_url && asMover(database_url) },
-        onBroken,
-      );
-      const into = await openDatabase(target, onBroken);
+      const from = await openPatiently({ storage, database_url: database_url && asMover(database_url) });
+      const into = await openPatiently(target);
       const transaction: Database['transaction'] = async (...work) => {
         await meanwhile();
         return into.transaction(...work);
@@ -149,7 +146,7 @@ for (const from of ENGINES) {
     }
     const cut = (cutAt: string) => assert.rejects(moveHere({ cutAt }), { message: 'cut' });
     async function onTarget<T>(use: (database: Database) => Promise<T>): Promise<T> {
-      const database = await openDatabase(target, onBroken);
+      const database = await openPatiently(target);
       try {
         return await use(database);
       } finally {
@@ -253,7 +250,7 @@ for (const from of ENGINES) {
       });
 
     test('nobody writes to a source that is being moved', async () => {
-      const database = await openDatabase(source, onBroken);
+      const database = await openPatiently(source);
       const write = 'update journal_head set entries = entries';
       await holdStill(database, async (view) => {
         assert.equal((await view.query('select id from payments')).length, 2);
@@ -394,7 +391,7 @@ async function withStranger(use: (store: Store, stranger: string) => Promise<voi
 async function seen(url: string, byWhom: string): Promise<string[]> {
   const somebody = new pg.Client(byWhom);
   await somebody.connect();
-  const database = await openDatabase({ storage: '', database_url: asMover(url) }, onBroken);
+  const database = await openPatiently({ storage: '', database_url: asMover(url) });
   try {
     return await sessionsOpen(database);
   } finally {
@@ -405,7 +402,7 @@ async function seen(url: string, byWhom: string): Promise<string[]> {
 
 test('whoever could write to a source on PostgreSQL is seen, whatever they call themselves', async () => {
   await withStranger(async ({ database_url: url, storage }, stranger) => {
-    const database = await openDatabase({ storage, database_url: url }, onBroken);
+    const database = await openPatiently({ storage, database_url: url });
     await migrate(database);
     await database.close();
     assert.deepEqual(await seen(url!, `${url}?application_name=pay`), ['127.0.0.1 (pay)']);
@@ -434,7 +431,7 @@ test('a target where the account may make no tables is refused', async () => {
 });
 
 async function makeStore(storage: string): Promise<void> {
-  const store = await openDatabase({ storage, database_url: null }, onBroken);
+  const store = await openPatiently({ storage, database_url: null });
   await migrate(store);
   await store.close();
 }

@@ -140,7 +140,7 @@ describe('restore', () => {
     mkdirSync(storage, { mode: 0o700 });
     // As a server that was killed leaves them: copied while it runs, and nobody writes.
     for (const name of [DATABASE, `${DATABASE}-wal`])
-      cpSync(join(harness.store.storage, name), join(storage, name));
+      execFileSync('cp', [join(harness.store.storage, name), join(storage, name)]);
     assert.equal((await place.command(['restore', older, '--replace'], storage)).code, 0);
     assert.deepEqual(
       readdirSync(storage).filter((name) => name.endsWith('-wal')),
