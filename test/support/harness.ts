@@ -17,6 +17,7 @@ import { createPayment } from '../../src/payments/create.ts';
 import { DEFAULT_TERMS } from '../../src/payments/pay-by.ts';
 import { parsePaymentRequest } from '../../src/payments/request.ts';
 import { freePort } from './free-ports.ts';
+import { served } from './outside.ts';
 import { CHEAP } from './password.ts';
 import { shared } from './shared.ts';
 import { type Engine, type Store, storeToServe } from './stores.ts';
@@ -234,6 +235,7 @@ export async function startHarness(engine: Engine, options: HarnessOptions = {})
     });
     // A process that stood still may send a request on a connection that the server ends just then.
     service.app.server.keepAliveTimeout = LONGER_THAN_A_TEST_MS;
+    served.set(store.storage, service.database);
     return service;
   };
 
@@ -255,13 +257,16 @@ export async function startHarness(engine: Engine, options: HarnessOptions = {})
       const reading = readCheckpoints(store.storage);
       return verifyHistory(harness.service.database, reading, ROW_CHECKS);
     },
-    stop: () => harness.service.stop(),
+    stop() {
+      served.delete(store.storage);
+      return harness.service.stop();
+    },
     async start() {
       harness.service = await start();
       locate();
     },
     async close() {
-      await harness.service.stop();
+      await harness.stop();
       await store.drop();
     },
     [Symbol.asyncDispose]: () => harness.close(),

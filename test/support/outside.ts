@@ -3,15 +3,18 @@ import { join } from 'node:path';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import type { Row } from '../../src/store/database.ts';
+import type { Database, Row } from '../../src/store/database.ts';
 import type { Store } from './stores.ts';
 
 type Place = Pick<Store, 'storage' | 'database_url'>;
 
 const BUSY = 5;
 const AGAIN_MS = 5;
-/** Reads of a server share a view of a SQLite store for up to 100 ms (`VIEW_MS` of `store/sqlite.ts`). */
+/** Reads of a server in another process share a view of a SQLite store for up to 100 ms (`VIEW_MS` of `store/sqlite.ts`). */
 const SEEN_AFTER_MS = 150;
+
+/** What this process reads the stores that it serves by, by their storage. */
+export const served = new Map<string, Database>();
 
 /**
  * Runs a write of a connection without a timeout, again as long as the service is writing. A wait inside SQLite would stop the event loop
@@ -33,7 +36,10 @@ export async function editOutside({ storage, database_url }: Place, sql: string)
     const raw = new DatabaseSync(join(storage, 'counterfoil.sqlite'), { timeout: 0 });
     await betweenWrites(() => raw.exec(sql));
     raw.close();
-    await delay(SEEN_AFTER_MS);
+    const database = served.get(storage);
+    if (!database) return delay(SEEN_AFTER_MS);
+    while (database.flushing) await database.flushing; // it holds the view that reads share
+    database.refresh();
     return;
   }
   const client = new pg.Client(database_url);
