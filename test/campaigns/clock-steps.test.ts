@@ -109,7 +109,7 @@ class Campaign {
     for (let step = 1; step <= STEPS; step++) {
       if (order.length === 0) order = random.shuffled(Object.keys(AHEAD));
       const name = order.pop()!;
-      if (this.service.leadStoodMs > LEAD_MS) await this.service.set(0);
+      await this.#endLead();
       await this.service.set(AHEAD[name]!());
       await this.#check(`${name} (step ${step})`);
     }
@@ -155,11 +155,17 @@ class Campaign {
     assert.ok(this.#isSince(before, json.time), `${told}: it is ${json.time}`);
     const wrong = await checkLives(this.#stage.lives, asHarness, () => this.service.now());
     assert.deepEqual(wrong, [], told);
-    await this.#swept(told);
-    await this.#payAnew(told);
-    await this.#retry(told);
-    await this.#signIn(told);
+    // Each takes its time on a slow machine, and the service follows a lead that stands too long.
+    for (const look of [this.#swept, this.#payAnew, this.#retry, this.#signIn]) {
+      await this.#endLead();
+      await look.call(this, told);
+    }
     this.#checks++;
+  }
+
+  /** Sets the clock right where it has been ahead for so long that the service is soon to follow it. */
+  async #endLead(): Promise<void> {
+    if (this.service.leadStoodMs > LEAD_MS) await this.service.set(0);
   }
 
   /** Whether a moment that the service tells is one between another and now. */

@@ -13,7 +13,8 @@ import { ask } from '../support/harness.ts';
 import { isInstalled } from '../support/proxy.ts';
 import { holdsWithin } from './promised-time.ts';
 
-const IMAGE = 'counterfoil-campaign';
+/** Of this run alone: another, of other sources, may be at work beside it. */
+const IMAGE = `counterfoil-campaign-${process.pid}`;
 const ACCOUNT = 10001;
 const STARTS_WITHIN_MS = 60_000;
 const dockerfile = readFileSync(join(ROOT, 'Dockerfile'), 'utf8');
@@ -99,8 +100,10 @@ class Installation {
 describe('the image', { skip: whyNot() }, () => {
   before(() => {
     const args = bases.map(({ name, image }) => `--build-arg=${name}=${image}`);
-    podman('build', '--format=docker', '--network=host', ...args, `--tag=${IMAGE}`, ROOT);
+    // Without layers that are kept: what is removed at the end is nobody else's.
+    podman('build', '--format=docker', '--layers=false', '--network=host', ...args, `--tag=${IMAGE}`, ROOT);
   });
+  after(() => spawnSync('podman', ['rmi', '--force', IMAGE]));
 
   test('serves, is healthy, and backs up and restores on SQLite', async (t) => {
     const site = new Installation('sqlite', await freePort());

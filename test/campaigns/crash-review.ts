@@ -1,15 +1,13 @@
 // The customers and the reviewer of the crash campaign: payments are sent and decided until the server is gone, and held to what was said.
 import { createAdministrator } from '../../src/administrators/manage.ts';
 import { createToken } from '../../src/administrators/token.ts';
-import { Journal } from '../../src/journal/journal.ts';
-import { systemClock } from '../../src/lib/time.ts';
 import { migrate } from '../../src/store/migrate.ts';
-import { openDatabase } from '../../src/store/open.ts';
 import { load, send, TYPED } from '../support/customer.ts';
 import { KEY, OPERATOR } from '../support/harness.ts';
+import { unhurried } from '../support/journal.ts';
 import { type LoadClient, loadClient } from '../support/load-client.ts';
 import type { SeededRandom } from '../support/seeded-random.ts';
-import type { Store } from '../support/stores.ts';
+import { openPatiently, type Store } from '../support/stores.ts';
 
 /** The method that customers pay by. */
 export const REVIEWED = `checkout_forms_per_address: 1000000
@@ -22,10 +20,10 @@ methods:
 
 /** A new store's reviewer. Returns their token. */
 export async function addReviewer(store: Store): Promise<string> {
-  const database = await openDatabase(store, () => {});
+  const database = await openPatiently(store);
   try {
     await migrate(database);
-    const journal = new Journal(database, systemClock);
+    const journal = unhurried(database);
     const wanted = { email: 'ana@example.org', name: 'Ana', role: 'reviewer' } as const;
     const { administrator } = await journal.commit((one) => createAdministrator(one, wanted, OPERATOR));
     const asked = { administratorId: administrator.id, role: 'reviewer', name: 'Crashes', days: 9 } as const;

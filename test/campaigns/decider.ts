@@ -2,12 +2,11 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { Journal } from '../../src/journal/journal.ts';
-import { systemClock } from '../../src/lib/time.ts';
+import type { Journal } from '../../src/journal/journal.ts';
 import { approve, reject } from '../../src/review/decide.ts';
-import { openDatabase } from '../../src/store/open.ts';
+import { unhurried } from '../support/journal.ts';
 import type { ANA } from '../support/reviewers.ts';
-import type { Store } from '../support/stores.ts';
+import { openPatiently, type Store } from '../support/stores.ts';
 
 export interface Attempt {
   id: string;
@@ -65,10 +64,8 @@ export async function startDecider(store: Store): Promise<{ decide: Decider; sto
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const { storage, database_url } = JSON.parse(process.argv[2]!) as Store;
-  const database = await openDatabase({ storage, database_url }, (error) => {
-    throw error;
-  });
-  const journal = new Journal(database, systemClock);
+  const database = await openPatiently({ storage, database_url });
+  const journal = unhurried(database);
   const decide = deciderOn(journal);
   process.on('message', async ({ number, attempt }: { number: number; attempt: Attempt }) =>
     process.send!({ number, ...(await decide(attempt)) }),

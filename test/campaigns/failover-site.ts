@@ -14,6 +14,7 @@ import { type PostgresHost, startPair } from '../support/postgres-hosts.ts';
 import { ROW_CHECKS } from '../support/read-only-store.ts';
 import type { SeededRandom } from '../support/seeded-random.ts';
 import { type ServerProcess, startServerProcess } from '../support/server-process.ts';
+import { LONGER_THAN_A_TEST_MS } from '../support/waiting.ts';
 
 const NODES = 2;
 
@@ -69,7 +70,7 @@ export async function startFailoverSite(random: SeededRandom): Promise<FailoverS
       );
       if (numbers.lowest !== 1 || numbers.highest !== numbers.count)
         faults.push(`the entries have a gap or a double: ${JSON.stringify(numbers)}`);
-      const database = await openPostgres(host.url);
+      const database = await openPostgres(host.url, undefined, LONGER_THAN_A_TEST_MS);
       for (const storage of storages) {
         const verified = verifyHistory(database, readCheckpoints(storage), ROW_CHECKS);
         await verified.catch((error) => faults.push(`history: ${error.message}`));

@@ -1,22 +1,22 @@
 // PostgreSQL's primary killed under load and its standby promoted, again and again: nothing acknowledged is lost, nothing goes back.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import type { Seal } from '../../src/journal/audit-entry.ts';
-import { Journal } from '../../src/journal/journal.ts';
 import { Fence } from '../../src/journal/known-seal.ts';
 import { silent } from '../../src/lib/log.ts';
-import { systemClock } from '../../src/lib/time.ts';
 import { CHECKS } from '../../src/operate/checks/checks.ts';
+import type { Database } from '../../src/store/database.ts';
 import { openPostgres } from '../../src/store/postgres.ts';
-import { awakeMs } from '../support/awake.ts';
+import { unhurried } from '../support/journal.ts';
 import { NO_STANDBY, type PostgresHost } from '../support/postgres-hosts.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
+import { LONGER_THAN_A_TEST_MS } from '../support/waiting.ts';
 import { CrashLoad } from './crash-load.ts';
 import { failOver } from './failover-round.ts';
 import { type FailoverSite, startFailoverSite } from './failover-site.ts';
 import { HookTally } from './hook-tally.ts';
+import { becomesWithin } from './promised-time.ts';
 
 const ROUNDS = Number(process.env.COUNTERFOIL_RUNS) || 1;
 /** From the kill to the first 201 of the slowest node, with a promotion at once. */
@@ -26,10 +26,13 @@ const ENDPOINTS = 3;
 const LOSSES_SHOWN = 5;
 const FOUND_WITHIN_MS = 5000;
 
+/** As a server opens it where there is a fence, which has all the time that a test has. */
+const open = (url: string, fence?: Fence) => openPostgres(url, fence, LONGER_THAN_A_TEST_MS);
+
 /** What a check of doctor's says of a store, or of the hosts that its connection string names. */
 async function examine(check: 'database_hosts' | 'standbys', database_url: string): Promise<string> {
-  const database = await openPostgres(database_url);
-  const subject = { settings: { database_url }, store: { database }, deadlineMs: FOUND_WITHIN_MS };
+  const database = await open(database_url);
+  const subject = { settings: { database_url }, store: { database }, deadlineMs: LONGER_THAN_A_TEST_MS };
   const { is, says } = await CHECKS.find(({ id }) => id === check)!.look(subject as never);
   await database.close();
   return `${is}: ${says}`;
@@ -84,8 +87,8 @@ describe('failover', { skip: NO_STANDBY ?? false }, () => {
   });
 
   test('a standby is not used by a server, whose store it is not; a command may look into it, and change nothing.', async () => {
-    await assert.rejects(openPostgres(site.standby.url, new Fence(undefined, silent)), /is in recovery/);
-    const database = await openPostgres(site.standby.url);
+    await assert.rejects(open(site.standby.url, new Fence(undefined, silent)), /is in recovery/);
+    const database = await open(site.standby.url);
     const [payments] = await database.query<{ count: number }>('select count(*) as count from payments');
     assert.ok(payments!.count > 0);
     await assert.rejects(
@@ -98,7 +101,7 @@ describe('failover', { skip: NO_STANDBY ?? false }, () => {
   test('a standby that is promoted beside a primary that lives takes over, and what was open to the old one is closed.', async () => {
     const { primary: old, standby: next } = site;
     const url = naming(old, next);
-    const database = await openPostgres(url, new Fence(undefined, silent));
+    const database = await open(url, new Fence(undefined, silent));
     const port = 'select inet_server_port() as port';
     const ofRead = async () => (await database.query<{ port: number }>(port))[0]!.port;
     const ofWrite = () =>
@@ -109,14 +112,12 @@ describe('failover', { skip: NO_STANDBY ?? false }, () => {
     await old.query('select pg_reload_conf()');
     await next.promote();
     await next.untilPrimary();
-    const deadline = awakeMs() + FOUND_WITHIN_MS;
-    const underWay = database.transaction(async (transaction) => {
-      while ((await ofRead()) !== next.port) {
-        assert.ok(awakeMs() < deadline, 'what is open to the old one is read still');
+    const underWay = database.transaction((transaction) =>
+      becomesWithin(FOUND_WITHIN_MS, next.port, async () => {
         await transaction.query('select 1');
-        await delay(50);
-      }
-    });
+        return ofRead();
+      }),
+    );
     await assert.rejects(underWay, { failure: 'unknown' }, 'a commit on the old one is acknowledged');
     assert.equal(await ofWrite(), next.port);
     await database.close();
@@ -130,15 +131,21 @@ describe('failover', { skip: NO_STANDBY ?? false }, () => {
     const { primary: old, standby: next } = site; // both take writes by now
     const url = naming(next, old);
     const seals: Seal[] = [];
-    const acknowledged = await openPostgres(old.url);
-    const journal = new Journal(acknowledged, systemClock, { onSeal: (seal) => seals.push(seal) });
+    const acknowledged = await open(old.url);
+    const journal = unhurried(acknowledged, undefined, { onSeal: (seal) => seals.push(seal) });
     await journal.commit((transaction) =>
       transaction.record({ actor: 'operator', action: 'x.y', subject: 'x', request_id: null, facts: {} }),
     );
     await acknowledged.close();
     const [seal] = seals as [Seal];
+    /** With the patience of a server, which asks a host that stands still once more. */
+    const opened = (): Promise<Database> =>
+      openPostgres(url, new Fence(seal, silent)).catch((error) => {
+        if (error.failure === 'unavailable') return opened();
+        throw error;
+      });
     const portUsed = async () => {
-      const database = await openPostgres(url, new Fence(seal, silent));
+      const database = await opened();
       const [row] = await database.query<{ port: number }>('select inet_server_port() as port');
       await database.close();
       return row!.port;

@@ -14,7 +14,7 @@ import { createShell } from '../../src/web/shell.ts';
 import { addPerson } from '../support/admin.ts';
 import { awakeMs } from '../support/awake.ts';
 import { signIn } from '../support/console.ts';
-import { freePorts } from '../support/free-ports.ts';
+import { freePort, untilRefused } from '../support/free-ports.ts';
 import { ask, startHarness, writeConfiguration } from '../support/harness.ts';
 import { startServerProcess } from '../support/server-process.ts';
 import { PLAIN_SHELL } from '../support/shell.ts';
@@ -91,7 +91,7 @@ describe('a request that waits', { concurrency: true }, () => {
 
   test('when the stop comes is finished, and what was answered stands', async (context) => {
     const store = await temporaryStore('postgres');
-    const [port] = (await freePorts(1)) as [number];
+    const port = await freePort();
     const { storage, database_url } = store;
     const server = await startServerProcess({
       config: writeConfiguration(store),
@@ -108,7 +108,7 @@ describe('a request that waits', { concurrency: true }, () => {
     await isWaitedFor();
     const begun = awakeMs();
     const ended = server.end('SIGTERM');
-    await pause(HELD_MS);
+    await untilRefused(port); // the stop has begun
     await release();
     assert.equal((await waiting).status, 201);
     assert.equal(await ended, 0);

@@ -1,9 +1,8 @@
 // Kills a program in the middle of a migration: between two of its statements, or at any moment from one of them on.
-import { openDatabase } from '../../src/store/open.ts';
 import { start } from '../support/command.ts';
 import { writeConfiguration } from '../support/harness.ts';
 import type { ProgramCopy } from '../support/program-copy.ts';
-import type { Store } from '../support/stores.ts';
+import { openPatiently, type Store } from '../support/stores.ts';
 
 /** The program runs a migration as one text; this one does so statement by statement, and is told where to die. */
 const WHOLE = 'await database.script(forEngine(next.sql, database.engine));';
@@ -66,7 +65,7 @@ export async function killMigration(program: ProgramCopy, store: Store, kill: Ki
 }
 
 async function schemaVersion(store: Store): Promise<number> {
-  const database = await openDatabase(store, () => {});
+  const database = await openPatiently(store);
   try {
     const [found] = await database
       .query<{ version: number | null }>('select max(version) as version from schema_migrations')

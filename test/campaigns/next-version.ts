@@ -2,10 +2,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { knownMigrations } from '../../src/store/migrate.ts';
-import { openDatabase } from '../../src/store/open.ts';
 import { schemaText } from '../../src/store/schema.ts';
 import { copyProgram, type ProgramCopy } from '../support/program-copy.ts';
-import { temporaryStore } from '../support/stores.ts';
+import { openPatiently, temporaryStore } from '../support/stores.ts';
 
 /** The rules of docs/style.md kept: what the version before reads and writes goes on working. */
 const MIGRATION = `-- Money that has arrived, told by the bank.
@@ -44,7 +43,7 @@ async function writePostgresSchema(folder: string): Promise<void> {
     join(folder, 'schema.ts')
   )) as typeof import('../../src/store/schema.ts');
   const store = await temporaryStore('postgres');
-  const database = await openDatabase(store, () => {});
+  const database = await openPatiently(store);
   try {
     await migrate(database);
     writeFileSync(file, `${caption}\n${schemaText(await readSchema(database, 'postgres'))}`);

@@ -1,7 +1,7 @@
 // Nodes that start, stop and are killed under load: what was acknowledged stays, and whoever repeats with a key settles.
 import assert from 'node:assert/strict';
-import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import { untilRefused } from '../support/free-ports.ts';
 import { type LoadAnswer, loadClient } from '../support/load-client.ts';
 import type { SeededRandom } from '../support/seeded-random.ts';
 import { KEYS } from '../support/shop.ts';
@@ -102,26 +102,12 @@ async function endAtWork(
     for (let look = 0; look < 2; look++)
       assert.equal((await client.get('/v1/payments?limit=1'))?.status, 200);
     const ended = node.end(signal);
-    await refused(node.port);
+    await untilRefused(node.port);
     await release();
     assert.equal(await ended, signal === 'SIGTERM' ? 0 : null, 'the exit code');
     return await Promise.all(accepted);
   } finally {
     await release();
     client.close();
-  }
-}
-
-/** Answers when a port takes no more connections. */
-async function refused(port: number): Promise<void> {
-  for (;;) {
-    const taken = await new Promise<boolean>((resolve) => {
-      const probe = connect({ port, host: '127.0.0.1' });
-      probe.once('connect', () => resolve(true));
-      probe.once('error', () => resolve(false));
-      probe.once('connect', () => probe.destroy());
-    });
-    if (!taken) return;
-    await delay(5);
   }
 }

@@ -125,7 +125,7 @@ function create(
     'content-length': body.length,
   };
   return new Promise((resolve) => {
-    const sent = performance.now();
+    let sent = Number.POSITIVE_INFINITY; // not yet
     const outgoing = request(
       { agent, hostname, port, method: 'POST', path: '/v1/payments', headers },
       (incoming) => {
@@ -136,6 +136,7 @@ function create(
         });
       },
     );
+    outgoing.on('finish', () => (sent = performance.now()));
     outgoing.on('error', () => {
       const isDropped = outgoing.reusedSocket && sent < sparedUntil();
       resolve({ end: isDropped ? 'dropped' : 'refused', isLast: false });

@@ -1,6 +1,7 @@
 // Ports of loopback that nobody listens on, for settings that must name one.
 import { randomInt } from 'node:crypto';
-import { createServer, type Server } from 'node:net';
+import { connect, createServer, type Server } from 'node:net';
+import { eventually } from './waiting.ts';
 
 const HOST = '127.0.0.1';
 /**
@@ -33,6 +34,21 @@ export async function freePorts(count: number): Promise<number[]> {
 /** One as `freePorts` gives them. */
 export async function freePort(): Promise<number> {
   return (await freePorts(1))[0]!;
+}
+
+/** Answers when a port takes no more connections. */
+export function untilRefused(port: number): Promise<void> {
+  return eventually(
+    () =>
+      new Promise((resolve) => {
+        const probe = connect({ port, host: HOST });
+        probe.once('error', () => resolve(true));
+        probe.once('connect', () => {
+          probe.destroy();
+          resolve(false);
+        });
+      }),
+  );
 }
 
 /** Listens on the first port of a block for as long as this process lives. */
