@@ -70,14 +70,20 @@ export function newHttpsClient({ port, certificate }: Endpoint, connections = 8)
 
 export type HttpsClient = ReturnType<typeof newHttpsClient>;
 
-/** Sends bytes to a proxy over TLS and answers with all that comes back until it closes, or is silent for a second. */
+/** Where a proxy keeps a connection open all the same. */
+const SILENT_MS = 20_000;
+
+/**
+ * Sends bytes to a proxy over TLS, and behind them a request for /health that says it is the last. Answers with all that comes back until
+ * the proxy closes.
+ */
 export function exchangeTls({ port, certificate }: Endpoint, bytes: string): Promise<string> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     const socket = connect({ port, host: '127.0.0.1', servername: HOST, ca: certificate }, () =>
-      socket.write(bytes, 'latin1'),
+      socket.write(`${bytes}GET /health HTTP/1.1\r\nHost: ${HOST}\r\nConnection: close\r\n\r\n`, 'latin1'),
     );
-    socket.setTimeout(1000, () => socket.destroy());
+    socket.setTimeout(SILENT_MS, () => socket.destroy());
     socket.on('data', (chunk: Buffer) => chunks.push(chunk));
     socket.on('error', () => {}); // a reset is an answer, too
     socket.on('close', () => resolve(Buffer.concat(chunks).toString('latin1')));
