@@ -10,6 +10,7 @@ import { FaultProxy } from '../support/fault-proxy.ts';
 import { freePort } from '../support/free-ports.ts';
 import { type Harness, KEY } from '../support/harness.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
+import { until } from '../support/waiting.ts';
 import type { Installation } from './published.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into answers freely
@@ -201,6 +202,14 @@ export class VendureSite {
     });
     await answer.text();
     return answer.status;
+  }
+
+  /** Posts a webhook again until the shop has taken or refused it, as Counterfoil does. Returns the status. */
+  deliver(body: string): Promise<number> {
+    return until(
+      () => this.post(body),
+      (status) => status !== 500,
+    );
   }
 
   /** The webhook of an approval as Counterfoil would send it, with an id of its own. */

@@ -160,7 +160,7 @@ for (const engine of ENGINES)
           await site.post(''),
           await site.post('x'.repeat(65_000), { secret }),
           await site.post('x'.repeat(66_000)),
-          await site.post(claim), // signed, and yet the payment is not approved
+          await site.deliver(claim), // signed, and yet the payment is not approved
         ],
         [400, 400, 500, 400, 413, 204],
       );
@@ -172,7 +172,7 @@ for (const engine of ENGINES)
       await site.call(false);
       await site.approve(id);
       const copies = Array.from({ length: COPIES }, () => site.approvalOf({ id, merchant_reference: code }));
-      const answers = await Promise.all(copies.map((copy) => site.post(copy)));
+      const answers = await Promise.all(copies.map((copy) => site.deliver(copy)));
       assert.deepEqual(new Set(answers), new Set([204]));
       const before = await site.order(code);
       assert.deepEqual([before.state, await paymentsOf(code)], ['PaymentSettled', [['Settled', id]]]);
@@ -185,8 +185,8 @@ for (const engine of ENGINES)
       const ship =
         'mutation ($id: ID!) { transitionFulfillmentToState(id: $id, state: "Shipped") { __typename } }';
       await site.staff.ask(ship, { id: addFulfillmentToOrder.id });
-      assert.equal(await site.post(copies[0]!), 204);
-      assert.equal(await site.post(site.approvalOf({ id, merchant_reference: code })), 204);
+      assert.equal(await site.deliver(copies[0]!), 204);
+      assert.equal(await site.deliver(site.approvalOf({ id, merchant_reference: code })), 204);
       await site.call(true); // and what Counterfoil had kept
       const after = await site.order(code);
       assert.deepEqual([after.state, after.notes], ['Shipped', []]);
@@ -235,7 +235,7 @@ for (const engine of ENGINES)
         ({ notes }) => notes.length === 1,
       );
       const copies = Array.from({ length: 3 }, () => site.approvalOf({ id, merchant_reference: code }));
-      assert.deepEqual(await Promise.all(copies.map((copy) => site.post(copy))), [204, 204, 204]);
+      assert.deepEqual(await Promise.all(copies.map((copy) => site.deliver(copy))), [204, 204, 204]);
       const order = await site.order(code);
       assert.deepEqual([order.state, order.payments], ['ArrangingPayment', []]);
       assert.equal(order.notes.length, 1);
