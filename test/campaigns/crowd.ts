@@ -1,5 +1,5 @@
 // A process that is a crowd: connections that are kept by a small request now and then, and more of them than are taken.
-import { connect, type Socket } from 'node:net';
+import { connect } from 'node:net';
 
 /** What it is told, as JSON in its one argument. */
 export interface Crowd {
@@ -17,7 +17,7 @@ export interface Crowd {
 export interface Crowded {
   opened: number;
   answered: number;
-  /** Answers that were no 200, and connections that ended before their time. */
+  /** Answers that were no 200, and connections that ended before their time while everybody was at work. */
   failed: number;
   /** Of those beyond: how many were closed, and how long that took at most. */
   turnedAway: number;
@@ -26,45 +26,66 @@ export interface Crowded {
 
 const OPENED_AT_ONCE = 200;
 const REQUEST = 'GET /health HTTP/1.1\r\nHost: pay.test\r\n\r\n';
+/**
+ * A crowd that asks all the time and has no answer for so long has stood still, or its server has: until a while later, connections
+ * that nothing was heard on are closed. Others take their place.
+ */
+const STILL_MS = 1000;
+const AFTERWARDS_MS = 5000;
 /** One that is beyond and not closed by then hangs. */
 const HANGS_MS = 3000;
 
 async function crowd({ port, connections, everyMs, stayMs, beyond = 0 }: Crowd): Promise<void> {
   const told: Crowded = { opened: 0, answered: 0, failed: 0, turnedAway: 0, turnedAwayMs: 0 };
-  const sockets: Socket[] = [];
-  const timers: NodeJS.Timeout[] = [];
+  let asked = 0;
   let over = false;
+  let answeredAt = Number.POSITIVE_INFINITY;
+  let stillUntil = Number.NEGATIVE_INFINITY;
+  const stoodStill = () => {
+    const now = performance.now();
+    if (now - answeredAt > STILL_MS) stillUntil = now + AFTERWARDS_MS;
+    return now < stillUntil;
+  };
   const open = (index: number) =>
     new Promise<void>((resolve) => {
       const socket = connect({ port, host: '127.0.0.1' });
-      sockets.push(socket);
       socket.on('error', () => {});
+      let asking: NodeJS.Timeout | undefined;
+      let isOpen = false;
       socket.on('close', () => {
+        clearInterval(asking);
+        if (!over && isOpen && stoodStill()) {
+          told.opened--;
+          open(index).then(resolve);
+          return;
+        }
         if (!over) told.failed++;
         resolve();
       });
       socket.on('data', (chunk) => {
+        stoodStill();
+        answeredAt = performance.now();
         if (chunk.toString('latin1', 0, 12) === 'HTTP/1.1 200') told.answered++;
         else told.failed++;
       });
       socket.on('connect', () => {
+        isOpen = true;
         told.opened++;
         resolve();
         if (everyMs === undefined) return;
         // Spread over the time between two, as those of strangers are.
-        const first = setTimeout(
+        asking = setTimeout(
           () => {
             socket.write(REQUEST);
-            timers.push(setInterval(() => socket.write(REQUEST), everyMs));
+            asking = setInterval(() => socket.write(REQUEST), everyMs);
           },
           ((index % 100) / 100) * everyMs,
         );
-        timers.push(first);
       });
     });
-  while (sockets.length < connections) {
-    const wave = Math.min(OPENED_AT_ONCE, connections - sockets.length);
-    await Promise.all(Array.from({ length: wave }, (_, i) => open(sockets.length + i)));
+  while (asked < connections) {
+    const wave = Math.min(OPENED_AT_ONCE, connections - asked);
+    await Promise.all(Array.from({ length: wave }, () => open(asked++)));
   }
   process.stdout.write('there\n');
   for (let i = 0; i < beyond; i++) {
@@ -75,7 +96,6 @@ async function crowd({ port, connections, everyMs, stayMs, beyond = 0 }: Crowd):
   }
   await new Promise((resolve) => setTimeout(resolve, stayMs));
   over = true;
-  for (const timer of timers) clearInterval(timer);
   process.stdout.write(`${JSON.stringify(told)}\n`, () => process.exit(0));
 }
 
