@@ -1,6 +1,6 @@
 // The clients of the crash campaign: they create and cancel, remember every answer to the byte, and look for it afterwards.
 import { setTimeout as delay } from 'node:timers/promises';
-import type { LoadAnswer, LoadClient } from '../support/load-client.ts';
+import { gaveUp, type LoadAnswer, type LoadClient } from '../support/load-client.ts';
 import type { SeededRandom } from '../support/seeded-random.ts';
 
 const WITH_IDEMPOTENCY_KEY = 0.4;
@@ -39,10 +39,11 @@ export class CrashLoad {
 
   /**
    * Keeps `clients` requests under way until the connections break or `stop` says so. `repeating`: clients go on when theirs
-   * breaks or they are told to come again, and repeat until it settles what they sent with an idempotency key.
+   * breaks or they are told to come again, and repeat until it settles what they sent with an idempotency key. What a server that
+   * stood still gave up is counted apart from what had no answer.
    */
   run(client: LoadClient, clients: number, stop: AbortSignal, { repeating = false } = {}) {
-    const counts = { acknowledged: 0, unanswered: 0 };
+    const counts = { acknowledged: 0, unanswered: 0, givenUp: 0 };
     const { promise: firstAcknowledgement, resolve: acknowledged } = Promise.withResolvers<void>();
     this.#unanswered = [];
     const work = async () => {
@@ -50,10 +51,10 @@ export class CrashLoad {
         const attempt = this.#nextAttempt();
         const send = () => client.post(attempt.path, attempt.body, attempt.idempotencyKey);
         const answer = await (repeating ? this.#settle(attempt, send) : send());
-        if (!answer) {
-          counts.unanswered++;
+        if (!answer || gaveUp(answer)) {
+          counts[answer ? 'givenUp' : 'unanswered']++;
           this.#unanswered.push(attempt);
-          if (repeating) continue;
+          if (answer || repeating) continue;
           return;
         }
         counts.acknowledged++;
@@ -77,15 +78,10 @@ export class CrashLoad {
     attempt: Attempt,
     send: () => Promise<LoadAnswer | undefined>,
   ): Promise<LoadAnswer | undefined> {
-    for (let repeat = 0; repeat < REPEATS; repeat++) {
-      const answer = await send();
-      const isOpen = !answer || answer.status === 503 || /idempotency_in_progress/.test(answer.text);
-      if (!isOpen) return answer;
-      if (!attempt.idempotencyKey) return undefined;
-      await delay(REPEAT_AFTER_MS);
-    }
-    this.#wrong.push(`${attempt.path} with ${attempt.idempotencyKey} never settled`);
-    return undefined;
+    const answer = await settled(send, attempt.idempotencyKey ? REPEATS : 1);
+    if (!answer && attempt.idempotencyKey)
+      this.#wrong.push(`${attempt.path} with ${attempt.idempotencyKey} never settled`);
+    return answer;
   }
 
   #nextAttempt(): Attempt {
@@ -161,7 +157,7 @@ export class CrashLoad {
       if (before) done++;
       if (before && !attempt.target) this.#known.set(before, { payment: stored.get(before)! });
       if (!attempt.idempotencyKey) continue;
-      const answer = await client.post(attempt.path, attempt.body, attempt.idempotencyKey);
+      const answer = await settled(() => client.post(attempt.path, attempt.body, attempt.idempotencyKey));
       if (!answer || answer.status >= 300 || answer.replayed !== Boolean(before)) {
         losses.push(
           `a retry of ${JSON.stringify(attempt)}, ${before ? 'done' : 'not done'} before, answered ${JSON.stringify(answer)}`,
@@ -181,11 +177,24 @@ export class CrashLoad {
     const keys = this.#random.shuffled([...this.#answers.keys()]).slice(0, 20);
     for (const key of keys) {
       const { attempt, text } = this.#answers.get(key)!;
-      const answer = await client.post(attempt.path, attempt.body, key);
+      const answer = await settled(() => client.post(attempt.path, attempt.body, key));
       if (answer?.text !== text || !answer.replayed)
         losses.push(`${key} ${firstDifference(text, answer?.text ?? 'no answer')}`);
     }
   }
+}
+
+/** Sends until there is an answer that stands, up to so many times. */
+async function settled(
+  send: () => Promise<LoadAnswer | undefined>,
+  times = REPEATS,
+): Promise<LoadAnswer | undefined> {
+  for (let left = times; left > 0; left--) {
+    const answer = await send();
+    if (answer && answer.status !== 503 && !/idempotency_in_progress/.test(answer.text)) return answer;
+    if (left > 1) await delay(REPEAT_AFTER_MS);
+  }
+  return undefined;
 }
 
 function firstDifference(answered: string, found: string): string {
@@ -200,7 +209,9 @@ async function listAll(client: LoadClient): Promise<Map<string, string>> {
   const all = new Map<string, string>();
   let cursor = '';
   do {
-    const answer = await client.get(`${CREATE_PATH}?limit=${PAGE}${cursor && `&cursor=${cursor}`}`);
+    const answer = await settled(() =>
+      client.get(`${CREATE_PATH}?limit=${PAGE}${cursor && `&cursor=${cursor}`}`),
+    );
     if (answer?.status !== 200) throw new Error(`the list answered ${JSON.stringify(answer)}`);
     const page = JSON.parse(answer.text) as { data: { id: string }[]; next_cursor: string | null };
     for (const payment of page.data) all.set(payment.id, JSON.stringify(payment));

@@ -5,7 +5,7 @@ import { migrate } from '../../src/store/migrate.ts';
 import { load, send, TYPED } from '../support/customer.ts';
 import { KEY, OPERATOR } from '../support/harness.ts';
 import { unhurried } from '../support/journal.ts';
-import { type LoadClient, loadClient } from '../support/load-client.ts';
+import { gaveUp, type LoadClient, loadClient } from '../support/load-client.ts';
 import type { SeededRandom } from '../support/seeded-random.ts';
 import { openPatiently, type Store } from '../support/stores.ts';
 
@@ -40,19 +40,26 @@ const NEXT: Record<string, readonly string[]> = {
   requires_review: ['approved', 'rejected'],
 };
 
+/** How a step went: `refused` where the server had stood still and gave it up, `gone` where there was no answer. */
+type Step = 'done' | 'refused' | 'gone';
+
 /** As a customer who chose the only way to pay. */
-async function submit(origin: string, id: string): Promise<void> {
+async function submit(origin: string, id: string): Promise<Step> {
   const form = await load(new URL(`${origin}/payment.php?payment_id=${id}`));
+  const begun = performance.now();
   const { status, text } = await send(form, TYPED.cash, { follow: false });
+  if (gaveUp({ status, ms: performance.now() - begun })) return 'refused';
   if (status !== 303) throw new Error(`the form answered ${status}: ${text}`);
+  return 'done';
 }
 
-/** Answers false where there was no answer. */
-async function decide(reviewer: LoadClient, id: string, status: string): Promise<boolean> {
+async function decide(reviewer: LoadClient, id: string, status: string): Promise<Step> {
   const [act, body] = status === 'approved' ? ['approve', {}] : ['reject', { reason: 'other' }];
   const answer = await reviewer.post(`/admin/payments/${id}/${act}`, body);
-  if (answer && answer.status !== 200) throw new Error(`the decision answered ${answer.text}`);
-  return answer !== undefined;
+  if (!answer) return 'gone';
+  if (gaveUp(answer)) return 'refused';
+  if (answer.status !== 200) throw new Error(`the decision answered ${answer.text}`);
+  return 'done';
 }
 
 /** Statuses that a payment may be in: the one that was told last, and the one that was asked for since. */
@@ -92,13 +99,17 @@ export class ReviewLoad {
           const reference = `review-${this.#told.size + 1}-${this.#random.between(1, 1e9)}`;
           const created = await merchant.post('/v1/payments', { amount: 10, merchant_reference: reference });
           if (!created) return;
+          if (gaveUp(created)) continue;
           this.#told.set(JSON.parse(created.text).data.id, { status: 'pending', asked: 'pending' });
           stepped();
           continue;
         }
-        told.asked = this.#random.pick(NEXT[told.status]!);
-        if (told.status === 'pending') await submit(origin, id!);
-        else if (!(await decide(reviewer, id!, told.asked))) return;
+        // What was refused is asked for again.
+        if (told.asked === told.status) told.asked = this.#random.pick(NEXT[told.status]!);
+        const step =
+          told.status === 'pending' ? await submit(origin, id!) : await decide(reviewer, id!, told.asked);
+        if (step === 'gone') return;
+        if (step === 'refused') continue;
         told.status = told.asked;
         stepped();
       }

@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { load, send, TYPED } from '../support/customer.ts';
 import { freePort } from '../support/free-ports.ts';
 import { KEY } from '../support/harness.ts';
-import { type LoadClient, loadClient } from '../support/load-client.ts';
+import { gaveUp, type LoadClient, loadClient } from '../support/load-client.ts';
 import type { SeededRandom } from '../support/seeded-random.ts';
 import { type ServerProcess, startServerProcess } from '../support/server-process.ts';
 import { Disk } from './power-cut-disk.ts';
@@ -141,10 +141,11 @@ async function work(origin: string, payments: number, random: SeededRandom): Pro
 /** One payment's life, as far as it goes here. */
 async function live(origin: string, client: LoadClient, random: SeededRandom): Promise<void> {
   const keyed = () => (random.chance(KEYED) ? crypto.randomUUID() : undefined);
-  const ask = async (path: string, body?: object, key?: string) => {
+  const ask = async (path: string, body?: object, key?: string): Promise<{ id: string }> => {
     const answer = body || key ? await client.post(path, body, key) : await client.get(path);
+    if (answer && gaveUp(answer)) return ask(path, body, key);
     assert.ok(answer && answer.status < 300, JSON.stringify(answer));
-    return JSON.parse(answer.text).data as { id: string };
+    return JSON.parse(answer.text).data;
   };
   const createKey = keyed();
   const body = { amount: random.between(1, 1e6) / 100, metadata: { keyed: createKey !== undefined } };

@@ -7,6 +7,7 @@ import { describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { freePort } from '../support/free-ports.ts';
 import { KEY, writeConfiguration } from '../support/harness.ts';
+import { gaveUp } from '../support/load-client.ts';
 import { verifySqlite, viewSqlite } from '../support/read-only-store.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
 import { type ServerProcess, startServerProcess } from '../support/server-process.ts';
@@ -27,7 +28,8 @@ const EXIT_WITHIN_MS = 10_000;
 const { seed } = new SeededRandom();
 
 /**
- * How a request ended. `answered`: with a whole answer. `refused`: no connection, or one that was closed before the server took it.
+ * How a request ended. `answered`: with a whole answer. `refused`: no connection, or one that was closed before the server took it, or
+ * given up by a server that stood still.
  * `dropped`: on a connection that had served before, without a whole answer, though it was sent while the server waited for it. One that
  * this process sends later, having stood still, finds its connection closed.
  */
@@ -125,13 +127,16 @@ function create(
     'content-length': body.length,
   };
   return new Promise((resolve) => {
+    const begun = performance.now();
     let sent = Number.POSITIVE_INFINITY; // not yet
     const outgoing = request(
       { agent, hostname, port, method: 'POST', path: '/v1/payments', headers },
       (incoming) => {
         incoming.resume();
         incoming.on('close', () => {
-          const end = incoming.complete && incoming.statusCode === 201 ? 'answered' : 'dropped';
+          const status = incoming.complete ? incoming.statusCode! : 0;
+          const isRefused = gaveUp({ status, ms: performance.now() - begun });
+          const end = status === 201 ? 'answered' : isRefused ? 'refused' : 'dropped';
           resolve({ end, isLast: incoming.headers.connection === 'close' });
         });
       },

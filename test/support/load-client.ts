@@ -8,7 +8,15 @@ export interface LoadAnswer {
   status: number;
   text: string;
   replayed: boolean;
+  /** From the call to the end of the answer. */
+  ms: number;
 }
+
+/** A refusal that comes sooner has another cause than a server that stood still. */
+const STILL_MS = 1000;
+
+/** Whether a server that stood still, or its store, has given up what waited for it: that is then not done, and not lost. */
+export const gaveUp = ({ status, ms }: Pick<LoadAnswer, 'status' | 'ms'>) => status === 503 && ms >= STILL_MS;
 
 export interface LoadClient {
   /** Sends `body` as JSON. Answers nothing when the connection broke before the whole answer was there. */
@@ -37,6 +45,7 @@ export function loadClient(
     body?: object,
     idempotencyKey?: string,
   ): Promise<LoadAnswer | undefined> {
+    const begun = performance.now();
     const text = body === undefined ? '' : JSON.stringify(body);
     const headers = {
       authorization: `Bearer ${key}`,
@@ -58,6 +67,7 @@ export function loadClient(
               status: incoming.statusCode!,
               text: Buffer.concat(chunks).toString('utf8'),
               replayed: incoming.headers['idempotency-replayed'] === 'true',
+              ms: performance.now() - begun,
             });
           });
         },
