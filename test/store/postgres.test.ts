@@ -318,7 +318,10 @@ describe('a PostgreSQL in trouble', () => {
     const check = CHECKS.find(({ id }) => id === 'database_hosts')!;
     const [running, own] = [new URL(process.env.COUNTERFOIL_TEST_POSTGRES!), new URL(server.url)];
     const database_url = running.href.replace(running.host, `${running.host},${own.host}`);
-    const { is, says } = await check.look({ settings: { database_url }, deadlineMs: 5000 } as Subject);
+    const { is, says } = await check.look({
+      settings: { database_url },
+      deadlineMs: LONGER_THAN_A_TEST_MS,
+    } as Subject);
     assert.equal(is, 'warning');
     for (const { host } of [running, own]) assert.ok(says.includes(`${host} is a primary`), says);
   });

@@ -6,6 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { openDatabase, SQLITE_FILE } from '../../src/store/open.ts';
+import { clockwork } from '../support/clockwork.ts';
 import { temporaryStore } from '../support/stores.ts';
 import { eventually } from '../support/waiting.ts';
 
@@ -37,6 +38,22 @@ async function storeOfNumbers(context: { after(undo: () => Promise<void>): void 
     );
   return { store, database, numbers, add };
 }
+
+test('a commit waits for the lock of another connection, and time in which the process stood still is not waited', async (context) => {
+  const { store, numbers, add } = await storeOfNumbers(context);
+  const pass = clockwork(context);
+  const other = new DatabaseSync(join(store.storage, SQLITE_FILE));
+  other.exec('begin immediate');
+  const added = add(1);
+  added.catch(() => {});
+  for (let i = 0; i < 10; i++) {
+    await delay(20);
+    pass(60_000);
+  }
+  other.close();
+  await added;
+  assert.deepEqual(await numbers(), [1]);
+});
 
 test('a commit is shown when it is on the disk, and not before', async (context) => {
   const { database, numbers, add } = await storeOfNumbers(context);

@@ -49,3 +49,8 @@ export async function becomes<T>(wanted: T, look: () => Promise<T> | T): Promise
 export function waitedFor(): string[] {
   return [...waited].map((told) => told());
 }
+
+/** Lets nothing in this process go on for `ms`, as a machine does that is paused. */
+export function standStill(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}

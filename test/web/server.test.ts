@@ -7,12 +7,9 @@ import { describe, test } from 'node:test';
 import { connect as connectSecurely } from 'node:tls';
 import { httpServer, type KeyPair } from '../../src/web/server.ts';
 import { hasOpenssl, temporaryCertificates } from '../support/certificates.ts';
-import { LONGER_THAN_A_TEST_MS } from '../support/waiting.ts';
+import { LONGER_THAN_A_TEST_MS, standStill } from '../support/waiting.ts';
 
 const KEPT_MS = 200;
-
-/** Lets nothing in this process go on for `ms`, as a machine does that is paused. */
-const standStill = (ms: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 
 const send = (socket: Socket, path: string) => socket.write(`GET ${path} HTTP/1.1\r\nhost: a\r\n\r\n`);
 

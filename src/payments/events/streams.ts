@@ -226,7 +226,8 @@ class Stream {
     const closed = new AbortController();
     const close = () => closed.abort();
     response.once('close', close);
-    const late = setTimeout(drop, pace.stalledMs);
+    // After the process stood still, timers fire before the sockets are looked at. The client may have taken all meanwhile.
+    const late = setTimeout(() => setImmediate(() => response.writableNeedDrain && drop()), pace.stalledMs);
     try {
       await once(response, 'drain', { signal: closed.signal });
     } finally {

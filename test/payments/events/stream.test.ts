@@ -1,14 +1,16 @@
 // The event stream: what was missed, then each event a moment after its commit, for its merchant alone, without gap or double.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { after, before, describe, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
 import { openStream, type StreamClient } from '../../support/event-stream.ts';
 import { createIn, type Harness, KEY, OTHER_KEY, startHarness } from '../../support/harness.ts';
 import { heldUp, unhurried } from '../../support/journal.ts';
 import { listStretches } from '../../support/payments.ts';
 import { openPatiently } from '../../support/stores.ts';
-import { becomes, eventually, LONGER_THAN_A_TEST_MS, until } from '../../support/waiting.ts';
+import { becomes, eventually, LONGER_THAN_A_TEST_MS, standStill, until } from '../../support/waiting.ts';
 
 /** Those of one merchant on a node. */
 const STREAMS_MAXIMUM = 100;
@@ -16,6 +18,31 @@ const STREAMS_MAXIMUM = 100;
 /** How many streams are open on a node. */
 const openOn = ({ service }: Harness) => service.streams.counters.open;
 const created = (ids: readonly string[]) => ids.map((id) => `payment.created ${id}`);
+
+/** A reader that has so few of many events that its buffers are never full, and the act by which they happen and it has heard of them. */
+async function manyEvents(service: Harness) {
+  const quick = await openStream(service, '?type=payment.cancelled');
+  const expected: string[] = [];
+  const happen = async () => {
+    const [id] = await createIn(service.service.journal, service, 250);
+    await service.request(`/v1/payments/${id}/cancel`, { method: 'POST' });
+    expected.push(`payment.cancelled ${id}`);
+    await quick.heard(expected.length);
+  };
+  return { quick, expected, happen };
+}
+
+/** A thread that opens a stream, takes nothing behind its beginning until `words[GO]` is set, and counts in `words[READ]` what it reads. */
+const [READ, GO] = [0, 1];
+const READER = `
+const { get } = require('node:http');
+const { origin, KEY, words } = require('node:worker_threads').workerData;
+const headers = { authorization: 'Bearer ' + KEY };
+const request = get(origin + '/v1/events/stream', { headers }, (response) => {
+  Atomics.wait(words, ${GO}, 0);
+  response.on('data', () => Atomics.store(words, ${READ}, response.socket.bytesRead)).on('error', () => {});
+}).on('error', () => {});
+`;
 
 describe('the event stream', () => {
   let service: Harness;
@@ -234,20 +261,50 @@ describe('the event stream of a node', () => {
   test('a reader that takes nothing is dropped, and others go on.', async () => {
     const service = await startHarness('sqlite', { pace: { stalledMs: 200 } });
     try {
-      const [dead, quick] = [await openStream(service), await openStream(service)];
+      const dead = await openStream(service);
+      const { quick, expected, happen } = await manyEvents(service);
       dead.pause();
       const { counters } = service.service.streams;
-      const expected: string[] = [];
-      while (counters.dropped === 0) {
-        expected.push(...(await createIn(service.service.journal, service, 250)));
-        await quick.heard(expected.length);
-      }
+      while (counters.dropped === 0) await happen();
       await becomes(1, () => openOn(service));
       dead.resume();
       await eventually(() => dead.isEnded);
       assert.equal(counters.dropped, 1);
-      assert.deepEqual(quick.told, created(expected));
+      assert.deepEqual(quick.told, expected);
       assert.ok(!quick.isEnded);
+    } finally {
+      await service.close();
+    }
+  });
+
+  test('a reader is not dropped that took all while the server stood still.', async () => {
+    const stalledMs = 2000;
+    const service = await startHarness('sqlite', { pace: { stalledMs } });
+    const { streams, app } = service.service;
+    const { happen } = await manyEvents(service);
+    try {
+      for (let isJudged = false; !isJudged; ) {
+        const { dropped } = streams.counters;
+        const accepted = once(app.server, 'connection');
+        const words = new Int32Array(new SharedArrayBuffer(8));
+        const reader = new Worker(READER, { eval: true, workerData: { origin: service.origin, KEY, words } });
+        const [socket] = (await accepted) as [Socket];
+        await becomes(2, () => openOn(service));
+        while (!socket.writableNeedDrain && !socket.destroyed) await happen();
+        await happen(); // now the server waits for the reader at any rate
+        await setImmediate(); // what comes next are timers
+        isJudged = streams.counters.dropped === dropped; // or it was slow: once more
+        Atomics.store(words, GO, 1);
+        Atomics.notify(words, GO);
+        if (isJudged) {
+          standStill(stalledMs);
+          while (Atomics.load(words, READ) < socket.bytesWritten - socket.writableLength) standStill(10);
+          for (let turn = 0; turn < 3; turn++) await setImmediate();
+          assert.equal(streams.counters.dropped, dropped);
+        }
+        await reader.terminate();
+        await becomes(1, () => openOn(service));
+      }
     } finally {
       await service.close();
     }
