@@ -5,8 +5,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLogger } from '../../src/lib/log.ts';
 import { readConfiguration } from '../../src/operate/config.ts';
-import { type Service, startService } from '../../src/operate/main.ts';
-import { type Harness, PATIENT, secretsOf, startHarness, writeConfiguration } from '../support/harness.ts';
+import type { Service } from '../../src/operate/main.ts';
+import {
+  type Harness,
+  PATIENT,
+  secretsOf,
+  startHarness,
+  startPatiently,
+  writeConfiguration,
+} from '../support/harness.ts';
 import type { Engine } from '../support/stores.ts';
 
 export interface Nodes {
@@ -34,7 +41,7 @@ export async function startNodes(engine: Engine, configuration = ''): Promise<No
       DATABASE_URL: harness.store.database_url!,
       ...secretsOf(harness.store),
     };
-    const second = await startService(readConfiguration(file, environment), {
+    const second = await startPatiently(readConfiguration(file, environment), {
       pace: PATIENT,
       log: createLogger('info', { write: (line: string) => void harness.logged.push(line) }),
       clock: harness.clock,

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
-import { setTimeout as delay } from 'node:timers/promises';
 import { OperationalError } from '../../src/lib/errors.ts';
 import { DAY_MS } from '../../src/lib/time.ts';
 import { DatabaseError } from '../../src/store/database.ts';
@@ -12,14 +11,13 @@ import { createIn, type Harness, startHarness } from '../support/harness.ts';
 import { betweenWrites } from '../support/outside.ts';
 import { viewSqlite } from '../support/read-only-store.ts';
 import { temporaryStore } from '../support/stores.ts';
-import { eventually } from '../support/waiting.ts';
+import { eventually, LONGER_THAN_A_TEST_MS } from '../support/waiting.ts';
 
 /** Many rounds of the sweeper, which takes 200 in each. */
 const BACKLOG = 3000;
 /** As in `journal.ts`. */
 const LARGEST_BATCH = 256;
 const LEAST_LEFT_MS = 3000;
-const ANSWER_MS = 4500;
 
 /** How many payments are written down as pending, whatever is to be seen of them. */
 async function pendingIn({ store }: Harness): Promise<number> {
@@ -84,8 +82,10 @@ describe('nobody waits for ever', () => {
     clearImmediate(next);
   });
 
-  test('a work whose turn comes with less than three seconds left is refused: nobody waits for it any more.', async () => {
-    await using service = await startHarness('sqlite', { pace: { answerMs: ANSWER_MS } });
+  test('a work whose turn comes with less than three seconds left is refused: nobody waits for it any more.', async (context) => {
+    await using service = await startHarness('sqlite');
+    let now = performance.now();
+    context.mock.method(performance, 'now', () => now);
     const { journal } = service.service;
     const [begun, over] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const slow = journal.commit(() => {
@@ -101,7 +101,7 @@ describe('nobody waits for ever', () => {
       late,
       (error) => error instanceof OperationalError && error.code === 'unavailable',
     );
-    await delay(ANSWER_MS - LEAST_LEFT_MS + 100);
+    now += LONGER_THAN_A_TEST_MS - LEAST_LEFT_MS + 1;
     over.resolve();
     await refused;
     await slow;

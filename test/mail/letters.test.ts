@@ -322,6 +322,7 @@ describe('who is written to, and when', () => {
   test('no letter leaves about a payment that was changed in the store itself', async () => {
     await using server = await startMailServer();
     await using harness = await startHarness('sqlite', { configuration: server.configuration });
+    harness.clock.stop();
     server.behave({ code: 421, at: 'greeting' });
     const { id } = await harness.create(CUSTOMER);
     for (const act of ['submit', 'approve']) await post(harness, `/v1/test/payments/${id}/${act}`);

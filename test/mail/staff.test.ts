@@ -149,6 +149,7 @@ async function installation(server: MailServer, { isWrong = false } = {}): Promi
   harness.clock.stop();
   // Noon of the next day: later than any hour that letters wait for.
   harness.clock.advance(DAY_MS - (harness.clock.now() % DAY_MS) + 12 * HOUR_MS);
+  await settled(harness, server); // the worker has seen that while there is nobody to write to
   return harness;
 }
 

@@ -86,6 +86,13 @@ merchants:
 /** Answers have all the time that a test has, and passwords cost little. */
 export const PATIENT: Pace = { answerMs: LONGER_THAN_A_TEST_MS, passwordCost: CHEAP };
 
+/** Starts a service that ends no idle connection: a process that stood still might send a request on it just then. */
+export async function startPatiently(...parts: Parameters<typeof startService>): Promise<Service> {
+  const service = await startService(...parts);
+  service.app.server.keepAliveTimeout = LONGER_THAN_A_TEST_MS;
+  return service;
+}
+
 /** Where other nodes on the same database answer in the place of this process (several-nodes.test.ts), on PostgreSQL. */
 const OTHER_NODES = process.env.COUNTERFOIL_TEST_ORIGIN;
 
@@ -225,7 +232,7 @@ export async function startHarness(engine: Engine, options: HarnessOptions = {})
   if (options.trustProxy) configuration.trust_proxy = [options.trustProxy];
   const start = async () => {
     configuration.port = await freePort(); // another one each time: clients may not know yet that the last has gone
-    const service = await startService(configuration, {
+    const service = await startPatiently(configuration, {
       log,
       clock,
       pace: { ...PATIENT, ...options.pace },
@@ -233,8 +240,6 @@ export async function startHarness(engine: Engine, options: HarnessOptions = {})
         throw error;
       },
     });
-    // A process that stood still may send a request on a connection that the server ends just then.
-    service.app.server.keepAliveTimeout = LONGER_THAN_A_TEST_MS;
     served.set(store.storage, service.database);
     return service;
   };

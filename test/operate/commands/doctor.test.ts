@@ -24,13 +24,14 @@ import type { Subject, Verdict } from '../../../src/operate/checks/check.ts';
 import { CHECKS } from '../../../src/operate/checks/checks.ts';
 import { inspect } from '../../../src/operate/commands/doctor.ts';
 import { readConfiguration } from '../../../src/operate/config.ts';
-import { type Service, startService } from '../../../src/operate/main.ts';
+import type { Service } from '../../../src/operate/main.ts';
 import type { Database } from '../../../src/store/database.ts';
 import { migrate } from '../../../src/store/migrate.ts';
 import { openDatabase } from '../../../src/store/open.ts';
 import { hasOpenssl, temporaryCertificates } from '../../support/certificates.ts';
 import { COMMAND, ROOT, run, start } from '../../support/command.ts';
 import { freePort } from '../../support/free-ports.ts';
+import { startPatiently } from '../../support/harness.ts';
 import { unhurried } from '../../support/journal.ts';
 import { type Installation, installation, SAFE } from '../../support/production.ts';
 import { openPatiently, temporaryStore } from '../../support/stores.ts';
@@ -111,7 +112,7 @@ describe('a production installation that speaks https itself', { skip: !hasOpens
     );
     const log = createLogger('silent');
     const configuration = readConfiguration(made.config, {});
-    serving = await startService(configuration, { log, clock: systemClock, onBroken: assert.ifError });
+    serving = await startPatiently(configuration, { log, clock: systemClock, onBroken: assert.ifError });
   });
   after(async () => {
     await serving.stop();

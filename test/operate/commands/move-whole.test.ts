@@ -8,7 +8,6 @@ import { createLogger } from '../../../src/lib/log.ts';
 import { createInvite } from '../../../src/merchants/invite.ts';
 import type { Caller } from '../../../src/merchants/merchant.ts';
 import { readConfiguration } from '../../../src/operate/config.ts';
-import { startService } from '../../../src/operate/main.ts';
 import { createPayment } from '../../../src/payments/create.ts';
 import { listFullStretches } from '../../../src/payments/history.ts';
 import { STRETCH } from '../../../src/payments/history-queries.ts';
@@ -23,7 +22,13 @@ import { ACCOUNT, camt } from '../../support/camt.ts';
 import { run } from '../../support/command.ts';
 import { type Client, signIn } from '../../support/console.ts';
 import { contentsOf } from '../../support/contents.ts';
-import { type Harness, KEY, startHarness, writeConfiguration } from '../../support/harness.ts';
+import {
+  type Harness,
+  KEY,
+  startHarness,
+  startPatiently,
+  writeConfiguration,
+} from '../../support/harness.ts';
 import { type MailServer, startMailServer, type Taken } from '../../support/mail-server.ts';
 import { TEXTS } from '../../support/nasty-values.ts';
 import { decide, erase, submit } from '../../support/payments.ts';
@@ -62,7 +67,7 @@ describe('a moved store', () => {
       COUNTERFOIL_STORAGE: store.storage,
       DATABASE_URL: store.database_url ?? undefined,
     });
-    service.service = await startService(configuration, {
+    service.service = await startPatiently(configuration, {
       log: createLogger('error', { write: () => {} }),
       clock: service.clock,
       onBroken: assert.ifError,
