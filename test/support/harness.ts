@@ -35,6 +35,10 @@ export class TestClock implements Clock {
   stop(): void {
     this.#stoppedAt ??= systemClock.now();
   }
+  /** Undoes `stop`, as if it had not been. */
+  go(): void {
+    this.#stoppedAt = undefined;
+  }
   advance(ms: number): void {
     this.#offset += ms;
   }

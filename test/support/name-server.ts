@@ -39,6 +39,7 @@ export async function startNameServer(
 ): Promise<NameServer> {
   const socket = createSocket('udp4');
   const asked: string[] = [];
+  const numbered = new Set<string>();
   socket.on('message', async (query, { port, address }) => {
     const labels: string[] = [];
     let at = 12;
@@ -49,7 +50,10 @@ export async function startNameServer(
     const question = query.subarray(12, at + 5);
     const type = query.readUInt16BE(at + 1);
     const name = labels.join('.').toLowerCase();
-    asked.push(name);
+    // Who hears nothing for a while asks again, with the same number.
+    const told = `${query.readUInt16BE(0)} ${type} ${name}`;
+    if (!numbered.has(told)) asked.push(name);
+    numbered.add(told);
     const { addresses = [], afterMs = 0, code = 0 } = answer(name, TYPES[type]!);
     if (afterMs === Number.POSITIVE_INFINITY) return;
     if (afterMs > 0) await delay(afterMs);

@@ -216,7 +216,7 @@ describe('webhook endpoints', () => {
   test('a delivery is sent again by hand; what failed and what is missing, all at once.', async () => {
     await service.create({ expires_in: 5_000_000 }); // before there is an endpoint
     const { id } = await create({ url: receiver.url('/again'), types: ['payment.created'] });
-    receiver.reply = answering(500);
+    receiver.reply = answering(500, { 'retry-after': '86400' }); // no attempt comes by itself
     const { id: payment } = await service.create({ expires_in: 5_000_000 });
     await receiver.have(1, '/again');
     receiver.reply = answering(200);
