@@ -9,6 +9,7 @@ import { startService } from '../../src/operate/main.ts';
 import { DatabaseError } from '../../src/store/database.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
+import { becomes } from '../support/waiting.ts';
 
 describe('the fence', () => {
   let service: Harness;
@@ -52,9 +53,13 @@ describe('the fence', () => {
 
   /** Cuts every connection of the service: the next ones are new. */
   async function cut(): Promise<void> {
-    await operator.query(
-      "select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = current_database() and application_name = 'counterfoil'",
+    const { rows } = await operator.query(
+      "select pid, pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'counterfoil'",
     );
+    const pids = rows.map(({ pid }) => pid);
+    await becomes(0, async () => {
+      return (await operator.query('select from pg_stat_activity where pid = any($1)', [pids])).rowCount;
+    });
   }
 
   /** What a read and a write are answered. */

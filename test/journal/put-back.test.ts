@@ -26,6 +26,12 @@ for (const engine of ENGINES) {
     const newestSigned = () => readCheckpoints(harness.store.storage).checkpoints.at(-1)!.seal;
     const refusals = () => harness.logged.filter((line) => line.includes('no checkpoint could be signed'));
     let atPutBack: string;
+    /** Stops, and gives why no checkpoint was signed then. They are tried each minute as well. */
+    const refusedAtStop = async () => {
+      const before = refusals().length;
+      await harness.stop();
+      return refusals().slice(before).at(-1) ?? '';
+    };
 
     before(async () => {
       folder = mkdtempSync(join(tmpdir(), 'counterfoil-put-back-'));
@@ -52,9 +58,7 @@ for (const engine of ENGINES) {
       harness.clock.advance(10 * MINUTE_MS);
       assert.match((await session.get('/')).body, /no checkpoint vouches for them/);
       assert.match((await session.get('/health')).text, /The store holds \d+ entries, and the checkpoint of/);
-      assert.deepEqual(refusals(), []);
-      await harness.stop();
-      assert.match(refusals()[0] ?? '', /ends before the .* older copy/);
+      assert.match(await refusedAtStop(), /ends before the .* older copy/);
       assert.equal(signed(), atPutBack);
       await harness.start();
     });
@@ -62,8 +66,7 @@ for (const engine of ENGINES) {
     test('grown to the same seal again', async () => {
       changed = (await harness.create({ amount: 1 })).id;
       assert.equal((await newestSeal(harness.service.database))!.number, newestSigned());
-      await harness.stop();
-      assert.match(refusals()[1] ?? '', /contradicts the .* older copy/);
+      assert.match(await refusedAtStop(), /contradicts the .* older copy/);
       assert.equal(signed(), atPutBack);
       await harness.start();
       await assert.rejects(harness.verify(), HistoryBroken);
@@ -76,12 +79,11 @@ for (const engine of ENGINES) {
     });
 
     test('grown past it, and at each time from then on', async () => {
-      for (let time = 2; time < 4; time++) {
+      for (let time = 0; time < 2; time++) {
         await harness.create({ amount: 2 });
         assert.ok((await newestSeal(harness.service.database))!.number > newestSigned());
-        await harness.stop();
+        assert.match(await refusedAtStop(), /contradicts the .* older copy/);
         assert.equal(signed(), atPutBack, 'nothing is signed');
-        assert.match(refusals()[time] ?? '', /contradicts the .* older copy/);
         await harness.start();
         await assert.rejects(harness.verify(), HistoryBroken);
       }

@@ -6,6 +6,7 @@ import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HistoryBroken } from '../../src/journal/verify.ts';
 import { type Nodes, startNodes } from '../campaigns/nodes.ts';
+import { cutNothing } from '../support/clockwork.ts';
 import { open, send } from '../support/customer.ts';
 import { ask, KEY, OTHER_KEY } from '../support/harness.ts';
 import { handedIn, heldUp } from '../support/journal.ts';
@@ -18,6 +19,7 @@ describe('a suspended merchant', () => {
   let nodes: Nodes;
   before(async () => {
     nodes = await startNodes('postgres');
+    cutNothing(nodes.harness);
   });
   after(() => nodes.close());
   /** By the node that asks last: the other one hears of it. */

@@ -6,6 +6,7 @@ import { knownMigrations, migrate, missingMigrations, SchemaTooNew } from '../..
 import { openDatabase } from '../../src/store/open.ts';
 import { startHarness } from '../support/harness.ts';
 import { ENGINES, type Engine, temporaryStore } from '../support/stores.ts';
+import { becomes } from '../support/waiting.ts';
 
 const NODES = 4;
 const NAMES = knownMigrations().map(({ name }) => name);
@@ -56,7 +57,9 @@ test('a step whose connection is cut is not done on another, outside of its tran
   await withDatabases('postgres', 2, async ([first, second]) => {
     const step = first!.transaction(async (transaction) => {
       const [one] = await transaction.query<{ pid: number }>('select pg_backend_pid() as pid');
-      await second!.query('select pg_terminate_backend(?::int, 5000)', one!.pid);
+      await second!.query('select pg_terminate_backend(?::int)', one!.pid);
+      const left = () => second!.query('select pid from pg_stat_activity where pid = ?', one!.pid);
+      await becomes([], left);
       await first!.script('create table half_done (id bigint)');
     });
     await assert.rejects(step, { failure: 'unavailable' });
