@@ -2,15 +2,15 @@
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import { KEY } from '../support/harness.ts';
-import { type LoadAnswer, type LoadClient, loadClient } from '../support/load-client.ts';
+import { gaveUp, type LoadAnswer, type LoadClient, loadClient } from '../support/load-client.ts';
 import type { SeededRandom } from '../support/seeded-random.ts';
 import type { Site } from './node-processes.ts';
 
 const DUPLICATES = 20;
 const KEYS_AT_ONCE = 8;
 const CUT_SHARE = 0.05;
-/** A request that had no answer, or whose twin is under way, is sent again: so often at most. */
-const REPEATS = 50;
+/** A request that had no answer, or whose twin is under way, is sent again: so often at most, also where a node stands still. */
+const REPEATS = 1000;
 const REPEAT_AFTER_MS = 20;
 
 /** Sends `count` keys, each `DUPLICATES` times at once, and each once with another body. Gives what there was to see. */
@@ -23,11 +23,11 @@ export async function storm(site: Site, random: SeededRandom, count: number) {
     for (let repeat = 0; repeat < REPEATS; repeat++) {
       seen.sent += 1;
       const answer = await client.post('/v1/payments', body, key);
-      if (answer && !/idempotency_in_progress/.test(answer.text)) {
+      if (answer && !gaveUp(answer) && !/idempotency_in_progress/.test(answer.text)) {
         if (answer.replayed) seen.replayed += 1;
         return answer;
       }
-      if (answer) seen.inProgress += 1;
+      if (answer?.status === 409) seen.inProgress += 1;
       else seen.unanswered += 1;
       await delay(REPEAT_AFTER_MS);
     }

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { addPerson } from '../support/admin.ts';
 import { FROM_OUR_PAGE, open, TYPED } from '../support/customer.ts';
+import { gaveUp } from '../support/load-client.ts';
 import type { SeededRandom } from '../support/seeded-random.ts';
 import { createAt, KEYS } from '../support/shop.ts';
 import type { Site } from './node-processes.ts';
@@ -28,8 +29,20 @@ export async function contend(
   const tokens = [await addPerson(harness, 'reviewer'), await addPerson(harness, 'reviewer')];
   const ends: Record<string, number> = {};
 
-  async function post(path: string, key: string, body?: object) {
-    const answer = await harness.request(path, { method: 'POST', key, ...(body && { body }) });
+  /** Payments of which a node that stood still gave up a move: that may be made, and is asked for again. */
+  const unsure = new Set<string>();
+
+  async function untilTaken<A extends { status: number }>(id: string, send: () => Promise<A>): Promise<A> {
+    for (;;) {
+      const begun = performance.now();
+      const answer = await send();
+      if (!gaveUp({ status: answer.status, ms: performance.now() - begun })) return answer;
+      unsure.add(id);
+    }
+  }
+  async function post(id: string, path: string, key: string, body?: object) {
+    const options = { method: 'POST', key, ...(body && { body }) };
+    const answer = await untilTaken(id, () => harness.request(path, options));
     assert.ok([200, 409].includes(answer.status), `${path}: ${answer.status} ${answer.text}`);
     return answer.status === 200;
   }
@@ -40,16 +53,17 @@ export async function contend(
     const submit = async () => {
       const type = { 'content-type': 'application/x-www-form-urlencoded' };
       const headers = { ...type, ...FROM_OUR_PAGE };
-      const answer = await fetch(form!.action, { method: 'POST', redirect: 'manual', headers, body });
+      const options = { method: 'POST', redirect: 'manual', headers, body } as const;
+      const answer = await untilTaken(id, () => fetch(form!.action, options));
       assert.equal(answer.status, 303, await answer.text());
       return undefined; // whoever came second is led to the same page
     };
     const cancel = async () =>
-      (await post(`/v1/payments/${id}/cancel`, KEYS.details)) ? 'payment.cancelled' : undefined;
+      (await post(id, `/v1/payments/${id}/cancel`, KEYS.details)) ? 'payment.cancelled' : undefined;
     const decide = (act: 'approve' | 'reject', token: string) => async () => {
       const wish = act === 'reject' ? { reason: 'other' } : {};
       for (let look = 0; look < LOOKS; look++)
-        if (await post(`/admin/payments/${id}/${act}`, token, wish))
+        if (await post(id, `/admin/payments/${id}/${act}`, token, wish))
           return act === 'approve' ? 'payment.approved' : 'payment.rejected';
       return undefined;
     };
@@ -77,7 +91,7 @@ export async function contend(
       const label = `${id}, seed ${random.seed}: ${actions}; won by ${won}`;
       assert.ok(HISTORIES.includes(String(actions)), label);
       const owned = actions.filter((action) => !/created|requires_review/.test(action));
-      assert.deepEqual(won, owned, label);
+      if (!(unsure.has(id) && won.length === 0)) assert.deepEqual(won, owned, label);
       const end = actions.at(-1)!;
       ends[end] = (ends[end] ?? 0) + 1;
     }

@@ -21,12 +21,14 @@ export async function holdsWithin(
   }
 }
 
-/** Looks until it sees what is wanted; fails with what it sees instead, once its looks have taken `ms` together. */
-export async function becomesWithin<T>(ms: number, wanted: T, look: () => Promise<T> | T): Promise<void> {
+/**
+ * Looks until it sees what is wanted; fails with what it sees instead, once its looks have taken `ms` together. Returns what they took.
+ */
+export async function becomesWithin<T>(ms: number, wanted: T, look: () => Promise<T> | T): Promise<number> {
   for (let spent = 0; ; ) {
     const begun = performance.now();
     const seen = await look();
-    if (isDeepStrictEqual(seen, wanted)) return;
+    if (isDeepStrictEqual(seen, wanted)) return spent;
     if (spent >= ms) assert.deepEqual(seen, wanted, `not within ${ms} ms`);
     await sleep(LOOK_EACH_MS);
     spent += Math.min(performance.now() - begun, LOOK_AT_MOST_MS);

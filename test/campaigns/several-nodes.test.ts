@@ -3,12 +3,10 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { globSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
-import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { SECOND_MS } from '../../src/lib/time.ts';
 import { changeMerchantState } from '../../src/merchants/change.ts';
 import { addPerson } from '../support/admin.ts';
-import { awakeMs } from '../support/awake.ts';
 import { plainEnvironment, ROOT } from '../support/command.ts';
 import { MANY_SIGN_INS, newClient, signIn } from '../support/console.ts';
 import { HEADINGS, open, send, TYPED } from '../support/customer.ts';
@@ -19,6 +17,7 @@ import { storm } from './idempotency-storm.ts';
 import { contend } from './node-contests.ts';
 import { type Site, startSite } from './node-processes.ts';
 import { comeAndGo } from './nodes-come-and-go.ts';
+import { becomesWithin } from './promised-time.ts';
 
 /** Keys of the storm; the rest is in proportion. COUNTERFOIL_RUNS=10000 is the long form. */
 const KEYS_SENT = Number(process.env.COUNTERFOIL_RUNS) || 60;
@@ -26,7 +25,6 @@ const CONTESTS = Math.ceil(KEYS_SENT * 0.5);
 const COMINGS_AND_GOINGS = Math.max(8, Math.ceil(KEYS_SENT * 0.03));
 const NODES = 3;
 const KNOWN_WITHIN_MS = SECOND_MS;
-const ASKED_EVERY_MS = 10;
 const CONFIGURATION = `${SHOP}checkout_forms_per_payment: 1000000
 checkout_forms_per_address: 1000000
 registration: { per_address: 1000000, per_hour: 1000000 }
@@ -125,14 +123,10 @@ describe('several nodes', () => {
         return response.status;
       });
     /** How long it took until every node answered so. */
-    async function until(status: number): Promise<number> {
-      const begun = awakeMs();
-      while ((await Promise.all(site.nodes.map(create))).some((one) => one !== status)) {
-        assert.ok(awakeMs() - begun < 10 * KNOWN_WITHIN_MS, `never ${status} everywhere`);
-        await delay(ASKED_EVERY_MS);
-      }
-      return awakeMs() - begun;
-    }
+    const until = (status: number) =>
+      becomesWithin(10 * KNOWN_WITHIN_MS, Array(NODES).fill(status), () =>
+        Promise.all(site.nodes.map(create)),
+      );
     assert.deepEqual(await Promise.all(site.nodes.map(create)), Array(NODES).fill(201));
     const who = { actor: 'operator', by: 'operator', request_id: null };
     const { journal } = site.harness.service;
