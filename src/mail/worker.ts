@@ -35,8 +35,9 @@ const DUE_EVERY_MS = SECOND_MS;
 const LOOKS_UP_MS = 10 * SECOND_MS;
 /** A node that died is replaced after this. The lease is renewed in its second half, also while a letter is on its way. */
 const LEASE_MS = 16 * SECOND_MS;
-/** An attempt is given up this long before the end of a lease that could not be renewed. */
-const GIVEN_UP_MS = 3 * SECOND_MS;
+/** An attempt is given up this long before the end of a lease that was not renewed within `RENEWED_MS` of asking for it then. */
+const GIVEN_UP_MS = 4 * SECOND_MS;
+const RENEWED_MS = SECOND_MS / 2;
 /** Entries without news behind which the place is moved on. */
 const PASSED_OVER = 1000;
 /** After a server that is away, the next attempt waits a second, then twice as long each time, at most five minutes. */
@@ -69,7 +70,9 @@ export class MailWorker {
   /** Up to here this node found no news behind the place, so that it reads no entry twice. */
   #passed = 0;
   #dueLookedAt = Number.NEGATIVE_INFINITY;
+  /** When the clock's letters were last written, by the monotonic clock, and the time of the last round that owes none. */
   #clockLookedAt = Number.NEGATIVE_INFINITY;
+  #leaptAt = 0;
   /** Attempts in a row that found the server away, and until when none is made, in milliseconds since 1970. */
   #away = { count: 0, until: Number.NEGATIVE_INFINITY };
   readonly counters = { sent: 0, retrying: 0, failed: 0 };
@@ -107,17 +110,24 @@ export class MailWorker {
     const { clock } = this.#parts;
     if (!this.#hasBegun) await this.#begin();
     // A history that does not verify stops what is read out of it, and not the letter that says so.
-    let broken: HistoryBroken | undefined;
+    let fault: unknown;
     let hasNews = await this.#writeNews().catch((error) => {
       if (!(error instanceof HistoryBroken)) throw error;
-      broken = error;
+      fault = error;
       return false;
     });
-    const hasLeapt = this.#clockLeapt();
-    if (hasLeapt || monotonicMs() - this.#clockLookedAt > MINUTE_MS) {
-      this.#clockLookedAt = monotonicMs();
-      hasNews = (await this.#writeTimed()) || hasNews;
-    }
+    const [now, lookedAt] = [clock.now(), monotonicMs()];
+    // Also when the clock was moved on since the last round, as after a sleep of the machine.
+    const hasLeapt = now - this.#leaptAt > MINUTE_MS;
+    if (hasLeapt || lookedAt - this.#clockLookedAt > MINUTE_MS) {
+      const isWritten = await this.#writeTimed().catch((error) => {
+        fault = error;
+        return undefined;
+      });
+      // What could not be written is tried again in the next round, and keeps up no letter.
+      if (isWritten !== undefined) [this.#leaptAt, this.#clockLookedAt] = [now, lookedAt];
+      hasNews ||= isWritten === true;
+    } else this.#leaptAt = now;
     if (hasNews || hasLeapt || monotonicMs() - this.#dueLookedAt >= DUE_EVERY_MS) {
       this.#dueLookedAt = monotonicMs();
       // However many are due, it stops to look at what is new: an alert may be among it.
@@ -125,15 +135,7 @@ export class MailWorker {
       const ends = monotonicMs() + LOOKS_UP_MS;
       while (isTime() && monotonicMs() < ends && (await this.#sendNext())) {}
     }
-    if (broken) throw broken;
-  }
-
-  #leaptAt = 0;
-  /** Whether the clock was moved on since the last round, as after a sleep of the machine. */
-  #clockLeapt(): boolean {
-    const before = this.#leaptAt;
-    this.#leaptAt = this.#parts.clock.now();
-    return this.#leaptAt - before > MINUTE_MS;
+    if (fault) throw fault;
   }
 
   async #begin(): Promise<void> {
@@ -233,13 +235,20 @@ export class MailWorker {
 
   /** Sends a letter and keeps the lease meanwhile. An attempt that the lease may not outlast loses its connection. */
   async #sendHeld(message: Message): Promise<AttemptAnswer> {
+    const { database, transport } = this.#parts;
+    if (database.engine === 'sqlite') return transport.send(message); // no other node could take the lease
     const lost = new AbortController();
+    let endsSince = Number.POSITIVE_INFINITY;
     const looks = setInterval(() => {
-      if (this.#lease.leftMs < GIVEN_UP_MS) lost.abort();
-      else void this.#hold().catch(() => {});
+      // A process that stood still has not asked for the lease meanwhile, and may have it yet.
+      if (this.#lease.leftMs >= GIVEN_UP_MS) endsSince = Number.POSITIVE_INFINITY;
+      else endsSince = Math.min(endsSince, monotonicMs());
+      if (monotonicMs() - endsSince > RENEWED_MS) lost.abort();
+      const lose = (isHeld: boolean) => isHeld || lost.abort();
+      this.#hold().then(lose, () => {});
     }, SECOND_MS);
     try {
-      return await this.#parts.transport.send(message, { signal: lost.signal });
+      return await transport.send(message, { signal: lost.signal });
     } finally {
       clearInterval(looks);
     }

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import pg from 'pg';
+import { keepVerification } from '../../src/journal/background-verification.ts';
 import { timeOrderedFloor } from '../../src/lib/ids.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/lib/time.ts';
 import { SmtpTransport } from '../../src/mail/smtp.ts';
@@ -245,6 +246,46 @@ test('what waits behind the lease of a node that was killed leaves when that end
   assert.deepEqual(await lettersOf(harness), []);
   harness.clock.advance(10 * SECOND_MS);
   await server.next();
+});
+
+test('a node that stood still for most of its lease renews it, and cuts no letter that is on its way', async (context) => {
+  await using server = await startMailServer();
+  await using harness = await startHarness('postgres', { configuration: server.configuration });
+  let now = performance.now();
+  context.mock.method(performance, 'now', () => now);
+  const over = Promise.withResolvers<void>();
+  server.behave({ silentUntil: over.promise });
+  const leasedUntil = async () => {
+    const sql = 'select leased_until from letter_queues';
+    return Number((await harness.service.database.query<{ leased_until: number }>(sql))[0]!.leased_until);
+  };
+  await act(harness, (await harness.create(CUSTOMER)).id, 'send_link');
+  await eventually(() => server.open() === 1);
+  const before = await leasedUntil();
+  now += 14 * SECOND_MS; // of 16
+  await eventually(async () => (await leasedUntil()) > before);
+  over.resolve();
+  await letterIs(harness, { status: 'sent', attempts: 1 });
+  assert.equal(server.taken.length, 1);
+});
+
+test('what the clock asks for while the store cannot be read is written as soon as it can', async (context) => {
+  await using server = await startMailServer();
+  await using harness = await startHarness('sqlite', { configuration: server.configuration });
+  harness.clock.stop();
+  await addPerson(harness, 'administrator');
+  await act(harness, (await harness.create(CUSTOMER)).id, 'send_link');
+  await server.next();
+  const stopped = performance.now();
+  context.mock.method(performance, 'now', () => stopped); // no minute passes after which it would be looked at anyway
+  keepVerification(harness.store.storage, { at: Date.now(), intact: false, acknowledged: 0 });
+  const { database } = harness.service;
+  await database.script('alter table administrators rename to away');
+  harness.clock.advance(2 * MINUTE_MS);
+  await eventually(() => harness.logged.some((line) => line.includes('letters cannot be sent for now')));
+  await database.script('alter table away rename to administrators');
+  const [{ letter }] = (await server.next()) as [(typeof server.taken)[0]];
+  assert.equal(letter.subject, 'The history does not verify');
 });
 
 test('a letter that fails for 48 hours is given up', async () => {

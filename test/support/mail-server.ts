@@ -44,6 +44,7 @@ export type Behaviour =
   | 'drop'
   | 'stall'
   | { silentMs: number }
+  | { silentUntil: Promise<void> }
   | { code: number; at: 'greeting' | 'sender' | 'recipient' | 'text'; words?: string };
 
 export interface MailServer {
@@ -101,6 +102,7 @@ export async function startMailServer({ auth }: { auth?: string | undefined } = 
         const error = refused('text');
         if (error) return done(error);
         if (typeof behaviour === 'object' && 'silentMs' in behaviour) await setTimeout(behaviour.silentMs);
+        if (typeof behaviour === 'object' && 'silentUntil' in behaviour) await behaviour.silentUntil;
         const raw = Buffer.concat(chunks).toString('latin1');
         const { mailFrom, rcptTo } = session.envelope;
         const from = mailFrom === false ? '' : mailFrom.address;
