@@ -7,7 +7,8 @@ import pg from 'pg';
 import { DatabaseError, type DatabaseFailure } from '../../src/store/database.ts';
 import { LIMITS } from '../../src/web/server.ts';
 import { type Answer, KEY, sharedHarness, startHarness } from '../support/harness.ts';
-import { eventually } from '../support/waiting.ts';
+import { storeToServe } from '../support/stores.ts';
+import { eventually, until } from '../support/waiting.ts';
 import { exchange, parseAnswers, type WireAnswer } from '../support/wire-client.ts';
 
 /** Where nothing more comes for so long, the client has said all it had to say. */
@@ -20,7 +21,12 @@ async function raw(port: number, bytes: string | Buffer, hangUpAfterMs = HANG_UP
 
 /** What reading a payment answers while somebody holds the table: PostgreSQL, so slow that it counts as gone. */
 async function readFromStuckStore(): Promise<Answer> {
-  const service = await startHarness('postgres', { pace: { answerMs: 1000 } });
+  const store = await storeToServe('postgres');
+  const service = await until(
+    () => startHarness('postgres', { store, pace: { answerMs: 1000 } }).catch((error: Error) => error),
+    (started) => !(started instanceof Error), // its start is as impatient, and may have taken longer
+  );
+  if (service instanceof Error) throw service;
   const holder = new pg.Client(service.store.database_url!);
   await holder.connect();
   try {
