@@ -6,7 +6,6 @@ import { html } from '../../src/lib/html.ts';
 import { Locale } from '../../src/lib/locale.ts';
 import { FIELDS, readField } from '../../src/payments/methods/fields.ts';
 import { LANGUAGES, Languages, messagesOf } from '../../src/web/markup/languages.ts';
-import { assertLinear } from '../support/growth.ts';
 
 const english = messagesOf('en');
 type Key = keyof typeof english;
@@ -168,14 +167,9 @@ test('the language is the one named, else the best of the browser’s, else Engl
     [undefined, ';;;,,,=', 'en'],
     [undefined, 'en;q=0, tr', 'tr'],
     [undefined, `${'xx-'.repeat(3000)}de`, 'en'],
+    [undefined, `${'*,'.repeat(7500)}de`, 'en'], // a header without end is read no further than any browser writes
   ] as const)
     assert.equal(languages.choose(named, accepted).tag, expected, `${named} ${accepted?.slice(0, 40)}`);
-});
-
-test('a header without end costs no more than it is long.', async () => {
-  const languages = new Languages('UTC');
-  let others = 0;
-  await assertLinear((count) => languages.choose(undefined, `${others++}${',_'.repeat(count)}`), 7500);
 });
 
 test('text is isolated from the direction of what stands around it, and escaped.', () => {
