@@ -142,12 +142,11 @@ describe('the client', () => {
   });
 
   test('gives up at the deadline with a ConnectionError, whose key tells later what became of it.', async () => {
-    way.choose = () => 'cut after';
-    const gone = await client.payments
-      .create({ ...EUR, merchant_reference: 'gone' }, { timeoutMs: 300 })
-      .catch((error) => error);
+    const deaf = await FaultyWay.to(service);
+    deaf.choose = () => 'cut after';
+    const { payments } = deaf.client({ timeoutMs: 300 });
+    const gone = await payments.create({ ...EUR, merchant_reference: 'gone' }).catch((error) => error);
     assert.ok(gone instanceof ConnectionError && gone.idempotencyKey);
-    way.suffer();
     const { id } = await client.payments.create(
       { ...EUR, merchant_reference: 'gone' },
       { idempotencyKey: gone.idempotencyKey! },
@@ -156,17 +155,21 @@ describe('the client', () => {
       (await stored('gone')).map((one) => one.id),
       [id],
     );
+    await deaf.close();
   });
 
   test('a signal ends a call and its pauses with its reason.', async () => {
-    way.choose = () => 'cut before';
+    // A way of its own: what is left of an ended call may come to it later.
+    const own = await FaultyWay.to(service);
+    own.choose = () => 'cut before';
+    const { payments } = own.client();
     const why = new Error('the customer left');
     const leaving = new AbortController();
-    const call = client.payments.create(EUR, { signal: leaving.signal });
+    const call = payments.create(EUR, { signal: leaving.signal });
     setTimeout(() => leaving.abort(why), 50);
     await assert.rejects(call, why);
-    await assert.rejects(client.payments.create(EUR, { signal: AbortSignal.abort(why) }), why);
-    way.suffer();
+    await assert.rejects(payments.create(EUR, { signal: AbortSignal.abort(why) }), why);
+    await own.close();
   });
 
   test('what makes keys is sent once: after a lost answer it throws, and 429 is waited for.', async () => {
