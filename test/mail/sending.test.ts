@@ -11,7 +11,7 @@ import { addPerson } from '../support/admin.ts';
 import { freePort } from '../support/free-ports.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { assertSameWords, lettersOf, type StoredLetter, startMailServer } from '../support/mail-server.ts';
-import { insertOutside } from '../support/outside.ts';
+import { editOutside, insertOutside } from '../support/outside.ts';
 import { eventually, until } from '../support/waiting.ts';
 
 const CUSTOMER = { customer: { name: 'Ada', email: 'ada@example.com' } };
@@ -252,7 +252,7 @@ test('a node that stood still for most of its lease renews it, and cuts no lette
   await using server = await startMailServer();
   await using harness = await startHarness('postgres', { configuration: server.configuration });
   let now = performance.now();
-  context.mock.method(performance, 'now', () => now);
+  const held = context.mock.method(performance, 'now', () => now);
   const over = Promise.withResolvers<void>();
   server.behave({ silentUntil: over.promise });
   const leasedUntil = async () => {
@@ -267,6 +267,7 @@ test('a node that stood still for most of its lease renews it, and cuts no lette
   over.resolve();
   await letterIs(harness, { status: 'sent', attempts: 1 });
   assert.equal(server.taken.length, 1);
+  held.mock.restore();
 });
 
 test('what the clock asks for while the store cannot be read is written as soon as it can', async (context) => {
@@ -277,15 +278,15 @@ test('what the clock asks for while the store cannot be read is written as soon 
   await act(harness, (await harness.create(CUSTOMER)).id, 'send_link');
   await server.next();
   const stopped = performance.now();
-  context.mock.method(performance, 'now', () => stopped); // no minute passes after which it would be looked at anyway
+  const held = context.mock.method(performance, 'now', () => stopped); // no minute passes after which it would be looked at anyway
   keepVerification(harness.store.storage, { at: Date.now(), intact: false, acknowledged: 0 });
-  const { database } = harness.service;
-  await database.script('alter table administrators rename to away');
+  await editOutside(harness.store, 'alter table administrators rename to away');
   harness.clock.advance(2 * MINUTE_MS);
   await eventually(() => harness.logged.some((line) => line.includes('letters cannot be sent for now')));
-  await database.script('alter table away rename to administrators');
+  await editOutside(harness.store, 'alter table away rename to administrators');
   const [{ letter }] = (await server.next()) as [(typeof server.taken)[0]];
   assert.equal(letter.subject, 'The history does not verify');
+  held.mock.restore();
 });
 
 test('a letter that fails for 48 hours is given up', async () => {
