@@ -164,20 +164,19 @@ export function ago(ms: number, now: number): string {
   return `${duration(Math.max(0, now - ms))} ago`;
 }
 
-/** Of a time that is waited for. */
+/** The number of parts of a timeout. */
 const PARTS = 4;
 
 /**
  * What `promise` gives within `ms` milliseconds, else what `late` does. Rejects as `promise` does; an error after that time is ignored.
- * Timers fire before sockets are read, so the time is waited for in parts: a process that stood still loses one part of it.
+ * Timers fire before sockets are read, so the time is waited for in parts: a process that stood still loses one part at most, and hears
+ * what has come by then.
  */
 export function inTime<T>(ms: number, promise: Promise<T>, late: () => T): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const expired = new Promise<T>((resolve) => {
-    const wait = (parts: number) => {
-      timer = setTimeout(() => (parts > 1 ? wait(parts - 1) : resolve(late())), ms / PARTS);
-    };
-    wait(PARTS);
+    let passed = 0;
+    timer = setInterval(() => ++passed === PARTS && setImmediate(() => resolve(late())), ms / PARTS);
   });
-  return Promise.race([promise, expired]).finally(() => clearTimeout(timer));
+  return Promise.race([promise, expired]).finally(() => clearInterval(timer));
 }

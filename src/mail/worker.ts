@@ -33,9 +33,9 @@ const LOOK_EVERY_MS = 200;
 const DUE_EVERY_MS = SECOND_MS;
 /** The longest time that letters are sent before the history and the clock are read again. */
 const LOOKS_UP_MS = 10 * SECOND_MS;
-/** A node that died is replaced after this. The lease is renewed in its second half, also while a letter is on its way. */
+/** A node that died is replaced after this. The lease is renewed in its second half; on PostgreSQL also while a letter is on its way. */
 const LEASE_MS = 16 * SECOND_MS;
-/** An attempt is given up this long before the end of a lease that was not renewed within `RENEWED_MS` of asking for it then. */
+/** An attempt is given up where this long before the end of the lease two looks in a row, a second apart, have not renewed it. */
 const GIVEN_UP_MS = 4 * SECOND_MS;
 const RENEWED_MS = SECOND_MS / 2;
 /** Entries without news behind which the place is moved on. */
@@ -70,8 +70,8 @@ export class MailWorker {
   /** Up to here this node found no news behind the place, so that it reads no entry twice. */
   #passed = 0;
   #dueLookedAt = Number.NEGATIVE_INFINITY;
-  /** When the clock's letters were last written, by the monotonic clock, and the time of the last round that owes none. */
   #clockLookedAt = Number.NEGATIVE_INFINITY;
+  /** The time of the last round. */
   #leaptAt = 0;
   /** Attempts in a row that found the server away, and until when none is made, in milliseconds since 1970. */
   #away = { count: 0, until: Number.NEGATIVE_INFINITY };
@@ -119,15 +119,16 @@ export class MailWorker {
     const [now, lookedAt] = [clock.now(), monotonicMs()];
     // Also when the clock was moved on since the last round, as after a sleep of the machine.
     const hasLeapt = now - this.#leaptAt > MINUTE_MS;
+    this.#leaptAt = now;
     if (hasLeapt || lookedAt - this.#clockLookedAt > MINUTE_MS) {
       const isWritten = await this.#writeTimed().catch((error) => {
         fault = error;
         return undefined;
       });
-      // What could not be written is tried again in the next round, and keeps up no letter.
-      if (isWritten !== undefined) [this.#leaptAt, this.#clockLookedAt] = [now, lookedAt];
+      // What could not be written keeps up no letter, and is tried again when the next are due.
+      this.#clockLookedAt = isWritten === undefined ? lookedAt - MINUTE_MS + DUE_EVERY_MS : lookedAt;
       hasNews ||= isWritten === true;
-    } else this.#leaptAt = now;
+    }
     if (hasNews || hasLeapt || monotonicMs() - this.#dueLookedAt >= DUE_EVERY_MS) {
       this.#dueLookedAt = monotonicMs();
       // However many are due, it stops to look at what is new: an alert may be among it.
@@ -233,7 +234,7 @@ export class MailWorker {
     return this.#note({ ...letter, ...after, answer: phrase('Too many letters for now') });
   }
 
-  /** Sends a letter and keeps the lease meanwhile. An attempt that the lease may not outlast loses its connection. */
+  /** Sends a letter. On PostgreSQL it keeps the lease meanwhile, and an attempt that the lease may not outlast loses its connection. */
   async #sendHeld(message: Message): Promise<AttemptAnswer> {
     const { database, transport } = this.#parts;
     if (database.engine === 'sqlite') return transport.send(message); // no other node could take the lease

@@ -18,9 +18,11 @@ import { WriteAheadLog } from './write-ahead-log.ts';
 
 /** Older ones can damage the file when two connections start the write-ahead log over (https://sqlite.org/wal.html, "WAL-reset bug"). */
 const OLDEST_VERSION = '3.51.3';
-/** Maximum number of tries to take the write lock: 5 s. Because a clock goes on while the process stands still, and the tries do not. */
-const BUSY_TRIES = 500;
+/** How long the write lock is waited for, and the pause between two tries. */
+const BUSY_TIMEOUT_MS = 5000;
 const BUSY_RETRY_MS = 10;
+/** How much time one try counts for at most. Because a process that stood still has not tried meanwhile. */
+const BUSY_COUNTED_MS = 100;
 /** Interval at which the open files are checked at their paths, besides before each commit. */
 const LOOK_EVERY_MS = 1000;
 /** Time for which reads share one snapshot. A write of another process is seen at most this late, or when the flush of that moment ends. */
@@ -234,14 +236,16 @@ class Sqlite implements Database {
 
   /** Takes the write lock, which a backup or a shell may hold: waits without holding up the process, then gives up. */
   async #begin(): Promise<void> {
-    for (let tries = 1; ; tries++) {
+    for (let leftMs = BUSY_TIMEOUT_MS; ; ) {
+      const begun = monotonicMs();
       try {
         this.#writer.raw.exec('begin immediate');
         return;
       } catch (error) {
-        if (!isBusy(error) || tries === BUSY_TRIES) throw error;
+        if (!isBusy(error) || leftMs <= 0) throw error;
         await new Promise((resolve) => setTimeout(resolve, BUSY_RETRY_MS));
       }
+      leftMs -= Math.min(monotonicMs() - begun, BUSY_COUNTED_MS);
     }
   }
 

@@ -109,7 +109,13 @@ export class ReviewLoad {
         const step =
           told.status === 'pending' ? await submit(origin, id!) : await decide(reviewer, id!, told.asked);
         if (step === 'gone') return;
-        if (step === 'refused') continue;
+        if (step === 'refused') {
+          // It may be done all the same.
+          const seen = await merchant.get(`/v1/payments/${id}`);
+          if (!seen) return;
+          if (seen.status === 200) told.status = told.asked = JSON.parse(seen.text).data.status;
+          continue;
+        }
         told.status = told.asked;
         stepped();
       }

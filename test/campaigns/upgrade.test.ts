@@ -38,8 +38,11 @@ interface Hold {
   waited(): Promise<void>;
 }
 
-/** Gives how long the slowest answer took, and what there is to tell. */
-async function upgradeUnderLoad(engine: Engine, next: ProgramCopy): Promise<{ ms: number; told: string }> {
+/** Gives how long the slowest answer took, how many were 503, and what there is to tell. */
+async function upgradeUnderLoad(
+  engine: Engine,
+  next: ProgramCopy,
+): Promise<{ ms: number; givenUp: number; told: string }> {
   const store = await temporaryStore(engine);
   const config = writeConfiguration(store, 'development', 'log_level: error\n');
   const settings = { config, port: await freePort(), ...store };
@@ -91,6 +94,7 @@ async function upgradeUnderLoad(engine: Engine, next: ProgramCopy): Promise<{ ms
     const ms = Math.round(watch.slowestMs);
     return {
       ms,
+      givenUp,
       told: `${engine}: ${acknowledged} acknowledged, ${givenUp} answered 5xx, the slowest answer in ${ms} ms`,
     };
   } finally {
@@ -134,13 +138,13 @@ describe('the next version migrates while this one serves, and takes over', () =
   after(() => next.remove());
   for (const engine of ENGINES) {
     test(`on ${engine}`, { timeout: 120_000 }, async (context) => {
-      let slowest = Number.POSITIVE_INFINITY;
-      for (let round = 0; round < ROUNDS && slowest >= PAUSE_MAXIMUM_MS; round++) {
-        const { ms, told } = await upgradeUnderLoad(engine, next);
+      let isQuick = false;
+      for (let round = 0; round < ROUNDS && !isQuick; round++) {
+        const { ms, givenUp, told } = await upgradeUnderLoad(engine, next);
         context.diagnostic(told);
-        slowest = ms;
+        isQuick = ms < PAUSE_MAXIMUM_MS && givenUp === 0;
       }
-      assert.ok(slowest < PAUSE_MAXIMUM_MS, `an answer took ${slowest} ms`);
+      assert.ok(isQuick, `in each of ${ROUNDS} rounds an answer took ${PAUSE_MAXIMUM_MS} ms, or was 503`);
     });
   }
 });

@@ -85,7 +85,7 @@ describe('nobody waits for ever', () => {
   test('a work whose turn comes with less than three seconds left is refused: nobody waits for it any more.', async (context) => {
     await using service = await startHarness('sqlite');
     let now = performance.now();
-    context.mock.method(performance, 'now', () => now);
+    const held = context.mock.method(performance, 'now', () => now);
     const { journal } = service.service;
     const [begun, over] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const slow = journal.commit(() => {
@@ -106,6 +106,7 @@ describe('nobody waits for ever', () => {
     await refused;
     await slow;
     assert.equal(done, false);
+    held.mock.restore();
     await service.create();
   });
 

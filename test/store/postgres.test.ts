@@ -318,10 +318,8 @@ describe('a PostgreSQL in trouble', () => {
     const check = CHECKS.find(({ id }) => id === 'database_hosts')!;
     const [running, own] = [new URL(process.env.COUNTERFOIL_TEST_POSTGRES!), new URL(server.url)];
     const database_url = running.href.replace(running.host, `${running.host},${own.host}`);
-    const { is, says } = await check.look({
-      settings: { database_url },
-      deadlineMs: LONGER_THAN_A_TEST_MS,
-    } as Subject);
+    const subject = { settings: { database_url }, deadlineMs: LONGER_THAN_A_TEST_MS };
+    const { is, says } = await check.look(subject as Subject);
     assert.equal(is, 'warning');
     for (const { host } of [running, own]) assert.ok(says.includes(`${host} is a primary`), says);
   });
@@ -355,7 +353,7 @@ describe('a PostgreSQL in trouble', () => {
     const store = { ...service.store, drop: async () => {} };
     // A start has no more time than an answer: a machine that stands still gives it up.
     const start = () => startHarness('postgres', { store, pace: { answerMs: 5000 } }).catch(() => undefined);
-    const hasty = (await until(start, (one) => one !== undefined))!;
+    const hasty = (await until(start, Boolean))!;
     try {
       await use(hasty);
     } finally {

@@ -15,7 +15,7 @@ export interface LoadAnswer {
 /** A refusal that comes sooner has another cause than a server that stood still. */
 const STILL_MS = 1000;
 
-/** Whether a server that stood still, or its store, has given up what waited for it: that is then not done, and not lost. */
+/** Whether a server that stood still, or its store, has given up what waited for it. It may be done all the same, and is no loss if not. */
 export const gaveUp = ({ status, ms }: Pick<LoadAnswer, 'status' | 'ms'>) => status === 503 && ms >= STILL_MS;
 
 export interface LoadClient {

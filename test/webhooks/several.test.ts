@@ -6,7 +6,7 @@ import { LEASE_MS } from '../../src/webhooks/queue.ts';
 import { sharedHarness } from '../support/harness.ts';
 import { shared } from '../support/shared.ts';
 import { ENGINES } from '../support/stores.ts';
-import { becomes, until } from '../support/waiting.ts';
+import { becomes, eventually, until } from '../support/waiting.ts';
 import { endpointsOf, type Shown } from '../support/webhook-endpoints.ts';
 import { answering, type Received, WebhookReceiver } from '../support/webhook-receiver.ts';
 
@@ -197,9 +197,7 @@ for (const engine of ENGINES) {
       await service.start();
       await createAndTell();
       assert.ok(!receiver.received.some(({ path }) => path === '/thief'));
-      await becomes(true, () =>
-        service.logged.some((line) => line.includes('was changed in the store itself')),
-      );
+      await eventually(() => service.logged.some((line) => line.includes('was changed in the store itself')));
       await service.service.journal.commit((transaction) =>
         transaction.query('update webhook_endpoints set url = ? where id = ?', String(url), id),
       );

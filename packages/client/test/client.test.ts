@@ -141,8 +141,9 @@ describe('the client', () => {
     way.retryAfter = undefined;
   });
 
-  test('gives up at the deadline with a ConnectionError, whose key tells later what became of it.', async () => {
+  test('gives up at the deadline with a ConnectionError, whose key tells later what became of it.', async (context) => {
     const deaf = await FaultyWay.to(service);
+    context.after(() => deaf.close());
     deaf.choose = () => 'cut after';
     const { payments } = deaf.client({ timeoutMs: 300 });
     const gone = await payments.create({ ...EUR, merchant_reference: 'gone' }).catch((error) => error);
@@ -155,12 +156,12 @@ describe('the client', () => {
       (await stored('gone')).map((one) => one.id),
       [id],
     );
-    await deaf.close();
   });
 
-  test('a signal ends a call and its pauses with its reason.', async () => {
+  test('a signal ends a call and its pauses with its reason.', async (context) => {
     // A way of its own: what is left of an ended call may come to it later.
     const own = await FaultyWay.to(service);
+    context.after(() => own.close());
     own.choose = () => 'cut before';
     const { payments } = own.client();
     const why = new Error('the customer left');
@@ -169,7 +170,6 @@ describe('the client', () => {
     setTimeout(() => leaving.abort(why), 50);
     await assert.rejects(call, why);
     await assert.rejects(payments.create(EUR, { signal: AbortSignal.abort(why) }), why);
-    await own.close();
   });
 
   test('what makes keys is sent once: after a lost answer it throws, and 429 is waited for.', async () => {

@@ -2,10 +2,9 @@
 import { constants, type Stats } from 'node:fs';
 import { access, opendir, readFile, realpath, stat } from 'node:fs/promises';
 import { join, sep } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { findSeal } from '../../journal/queries.ts';
 import { counted } from '../../lib/text.ts';
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../lib/time.ts';
+import { DAY_MS, HOUR_MS, inTime, MINUTE_MS, SECOND_MS } from '../../lib/time.ts';
 import { FOLDERS, isUnfinished, namesIn, ownFolderFault, REASON } from '../../statements/folder.ts';
 import { type Database, DatabaseError } from '../../store/database.ts';
 import { hasStarted } from '../../store/open.ts';
@@ -249,9 +248,6 @@ async function oldestIn(folder: string): Promise<number | undefined> {
 /** Reads that have not returned. A folder that does not answer holds one of few threads, so it is not read again until then. */
 const underWay = new Map<string, Promise<Verdict>>();
 
-/** The deadline is waited for in so many parts. Because a part ends at once where the process stood still, and the others do not. */
-const PARTS = 100;
-
 /** What `look` says of `folder`; a failure with `fix` if it says nothing in time. */
 async function withinDeadline(
   folder: string,
@@ -263,17 +259,8 @@ async function withinDeadline(
     looking = look().finally(() => underWay.delete(folder));
     underWay.set(folder, looking);
   }
-  const late = new AbortController();
-  const silence = async () => {
-    for (let i = 0; i < PARTS; i++)
-      await pause(deadlineMs / PARTS, undefined, { signal: late.signal, ref: false });
-    return failed(`The folder did not answer within ${deadlineMs / SECOND_MS} s`, fix, folder);
-  };
-  try {
-    return await Promise.race([looking, silence().catch(() => looking)]);
-  } finally {
-    late.abort();
-  }
+  const silent = () => failed(`The folder did not answer within ${deadlineMs / SECOND_MS} s`, fix, folder);
+  return inTime(deadlineMs, looking, silent);
 }
 
 /** Whether a folder lies in storage. Throws the system's errors if it is not there. */

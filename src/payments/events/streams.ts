@@ -227,10 +227,12 @@ class Stream {
     const close = () => closed.abort();
     response.once('close', close);
     // After the process stood still, timers fire before the sockets are looked at. The client may have taken all meanwhile.
-    const late = setTimeout(() => setImmediate(() => response.writableNeedDrain && drop()), pace.stalledMs);
+    let isOver = false;
+    const late = setTimeout(() => setImmediate(() => isOver || drop()), pace.stalledMs);
     try {
       await once(response, 'drain', { signal: closed.signal });
     } finally {
+      isOver = true;
       clearTimeout(late);
       response.off('close', close);
     }

@@ -55,11 +55,8 @@ async function verdict({ service }: Harness, id: string): Promise<Verdict> {
 async function reached({ store, origin }: Harness): Promise<Verdict> {
   const check = CHECKS.find(({ id }) => id === 'reach_api')!;
   const settings = { environment: 'production', ...store };
-  return check.look({
-    settings,
-    urls: { public: origin },
-    deadlineMs: LONGER_THAN_A_TEST_MS,
-  } as unknown as Subject);
+  const subject = { settings, urls: { public: origin }, deadlineMs: LONGER_THAN_A_TEST_MS };
+  return check.look(subject as unknown as Subject);
 }
 
 /** A way to break creates, how doctor tells of it, and how it is put right: by what doctor says. */

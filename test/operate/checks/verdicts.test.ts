@@ -7,7 +7,6 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { VERSION } from '../../../src/lib/version.ts';
-import type { Subject } from '../../../src/operate/checks/check.ts';
 import { CHECKS } from '../../../src/operate/checks/checks.ts';
 import {
   blockVerdict,
@@ -108,13 +107,8 @@ test('a service of another version and a schema with another text are told', asy
   await migrate(database);
   const look = async (id: string) => {
     const urls = { public: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
-    const subject = {
-      settings: {},
-      urls,
-      deadlineMs: LONGER_THAN_A_TEST_MS,
-      store: { database },
-    } as unknown as Subject;
-    const { is, ...verdict } = await CHECKS.find((check) => check.id === id)!.look(subject);
+    const subject = { settings: {}, urls, deadlineMs: LONGER_THAN_A_TEST_MS, store: { database } };
+    const { is, ...verdict } = await CHECKS.find((check) => check.id === id)!.look(subject as never);
     return { is, text: JSON.stringify(verdict) };
   };
   const other = await look('reach_api');
