@@ -9,13 +9,13 @@ import { fileURLToPath } from 'node:url';
 const TICK_MS = 10;
 
 /**
- * Runs a program of this folder with `orders` as JSON. `there` when its first line came, `gone` with what its last line tells, as soon as
+ * Runs a program, named from this folder, with `orders` as JSON. `there` when its first line came, `gone` with what its last line tells, as soon as
  * it came.
  */
 export function runApart<Told>(
   program: string,
   orders: object,
-): { there: Promise<void>; gone: Promise<Told> } {
+): { there: Promise<void>; gone: Promise<Told>; end(): void } {
   const file = fileURLToPath(new URL(program, import.meta.url));
   const child = spawn(process.execPath, [file, JSON.stringify(orders)], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -33,7 +33,7 @@ export function runApart<Told>(
     gone.reject(early);
   });
   for (const promise of [there.promise, gone.promise]) promise.catch(() => {}); // told to whoever waits by then
-  return { there: there.promise, gone: gone.promise };
+  return { there: there.promise, gone: gone.promise, end: () => child.kill('SIGKILL') };
 }
 
 /** Resident memory of a process, MiB. */

@@ -11,7 +11,7 @@ import { type MailServer, startMailServer } from '../support/mail-server.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
 import { startServerProcess } from '../support/server-process.ts';
 import { temporaryStore } from '../support/stores.ts';
-import { eventually } from '../support/waiting.ts';
+import { eventually, until } from '../support/waiting.ts';
 import { NodeProcess } from './node-processes.ts';
 
 const RUNS = Number(process.env.COUNTERFOIL_RUNS) || 4;
@@ -120,14 +120,10 @@ describe('letters', { concurrency: 3 }, () => {
       const promised: string[] = [];
       /** Gives what waits for the letter that is promised here: when it came. */
       const promise = async () => {
-        let id: string | undefined;
-        while (!id) id = await sendLink(group, promised.length);
+        const id = (await until(() => sendLink(group, promised.length), Boolean))!;
         promised.push(id);
-        return async () => {
-          const isIts = ({ letter }: (typeof server.taken)[number]) => idIn(letter.text) === id;
-          await eventually(() => server.taken.some(isIts));
-          return server.taken.find(isIts)!.at;
-        };
+        const find = () => server.taken.find(({ letter }) => idIn(letter.text) === id);
+        return async () => (await until(find, Boolean))!.at;
       };
       // Others use this machine, too: of several rounds one is enough, and in that each letter is in time.
       const slowestMs: number[] = [];

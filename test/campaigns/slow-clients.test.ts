@@ -1,19 +1,15 @@
 // Slow clients: thousands of connections that never finish are cut on time, and nobody else waits for them.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { Agent, get } from 'node:http';
-import { text } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { freePort } from '../support/free-ports.ts';
 import { KEY, writeConfiguration } from '../support/harness.ts';
 import { type ServerProcess, startServerProcess } from '../support/server-process.ts';
 import type { Attack, Casualties } from '../support/slow-attacker.ts';
 import { type Store, temporaryStore } from '../support/stores.ts';
+import { runApart } from './apart.ts';
 
-const ATTACKER = fileURLToPath(new URL('../support/slow-attacker.ts', import.meta.url));
 /** Node throws its limit of open files to the hard one by itself; that must be above this in each process. */
 const HALF_OPEN = Number(process.env.COUNTERFOIL_RUNS) || 5000;
 const SLOW_BODIES = process.env.COUNTERFOIL_RUNS ? 1000 : 200;
@@ -46,23 +42,14 @@ const UNFINISHED_BODIES = [
   `GET /health HTTP/1.1\r\n${HEADERS}Content-Length: 60000\r\n\r\n{`,
 ];
 
-/** Runs an attack in a process of its own, whose files and whose time are its own. */
-function attack(orders: Attack): { over: Promise<Casualties>; end(): void } {
-  const child = spawn(process.execPath, [ATTACKER, JSON.stringify(orders)], {
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
-  const over = Promise.all([text(child.stdout), once(child, 'exit')]).then(([told]) => JSON.parse(told));
-  over.catch(() => {}); // told to whoever waits
-  return { over, end: () => child.kill('SIGKILL') };
-}
+const attack = (orders: Attack) => runApart<Casualties>('../support/slow-attacker.ts', orders);
 
 /** Asks for /health again and again until `until` is settled. Returns how long each answer took, ascending. */
 async function honestClient(origin: string, until: Promise<unknown>): Promise<number[]> {
   const agent = new Agent({ keepAlive: true });
   const times: number[] = [];
   let goesOn = true;
-  const over = () => (goesOn = false);
-  until.then(over, over);
+  until.finally(() => (goesOn = false)).catch(() => {});
   try {
     while (goesOn) {
       const begun = performance.now();
@@ -102,8 +89,8 @@ describe('slow clients', { concurrency: true }, () => {
 
   async function besiege(orders: Omit<Attack, 'port'>, report: (line: string) => void) {
     const attacking = attack({ ...orders, port: Number(new URL(server.origin).port) });
-    const times = await honestClient(server.origin, attacking.over).finally(attacking.end);
-    const { opened, cutAfterMs, lateMs, farewells } = await attacking.over;
+    const times = await honestClient(server.origin, attacking.gone).finally(attacking.end);
+    const { opened, cutAfterMs, lateMs, farewells } = await attacking.gone;
     const p99 = percentile(times, 0.99);
     report(
       `${opened} opened, ${cutAfterMs.length} cut after ${cutAfterMs[0]} to ${cutAfterMs.at(-1)} ms, seen up to ${lateMs} ms late`,

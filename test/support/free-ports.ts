@@ -36,20 +36,19 @@ export async function freePort(): Promise<number> {
   return (await freePorts(1))[0]!;
 }
 
-/** Answers when a port takes no more connections. */
-export function untilRefused(port: number): Promise<void> {
-  return eventually(
-    () =>
-      new Promise((resolve) => {
-        const probe = connect({ port, host: HOST });
-        probe.once('error', () => resolve(true));
-        probe.once('connect', () => {
-          probe.destroy();
-          resolve(false);
-        });
-      }),
-  );
+/** Whether a port takes connections. */
+export function listens(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = connect(port, HOST, () => {
+      probe.destroy();
+      resolve(true);
+    });
+    probe.on('error', () => resolve(false));
+  });
 }
+
+/** Answers when a port takes no more connections. */
+export const untilRefused = (port: number) => eventually(async () => !(await listens(port)));
 
 /** Listens on the first port of a block for as long as this process lives. */
 async function takeBlock(): Promise<number> {

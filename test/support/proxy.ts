@@ -2,11 +2,10 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { connect as connectPlain } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ROOT } from './command.ts';
-import { freePort } from './free-ports.ts';
+import { freePort, listens } from './free-ports.ts';
 import { type Endpoint, HOST } from './https-client.ts';
 
 /** Whether a program is installed on this machine. */
@@ -140,14 +139,4 @@ async function running(
     },
     stop,
   };
-}
-
-function listens(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const probe = connectPlain(port, '127.0.0.1', () => {
-      probe.destroy();
-      resolve(true);
-    });
-    probe.on('error', () => resolve(false));
-  });
 }

@@ -80,5 +80,6 @@ async function attack({ port, connections, ways }: Attack): Promise<Casualties> 
   return { opened, cutAfterMs: cutAfterMs.sort((a, b) => a - b), lateMs, farewells };
 }
 
+process.stdout.write('there\n');
 const casualties = await attack(JSON.parse(process.argv[2]!) as Attack);
 process.stdout.write(`${JSON.stringify(casualties)}\n`, () => process.exit(0));
