@@ -110,13 +110,15 @@ async function take<R extends { id: string }>(
  * then on. Without a caller, `key` is the one that is revoked or expired, if it ever was one. Throws `DatabaseError`.
  */
 export async function lookUpCaller(
-  database: Pick<Database, 'query' | 'refresh'>,
+  database: Pick<Database, 'query' | 'flushing' | 'refresh'>,
   directory: Directory,
   key: string,
   now: number,
 ): Promise<{ caller?: Caller | undefined; key?: KnownKey | undefined }> {
   if (directory.knows(key)) return { key: directory.key(keyDigest(key)) };
-  database.refresh(); // a new key works at once
+  // A new key works at once: reads share a view, which a flush holds.
+  await database.flushing?.catch(() => {});
+  database.refresh();
   const row = await findKeyByDigest(database, keyDigest(key));
   if (!row) return {};
   const merchants = await findMerchants(database, [row.merchant_id]);
