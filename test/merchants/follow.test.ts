@@ -47,6 +47,24 @@ for (const engine of ENGINES)
         assert.equal(directory.find(key, harness.clock.now())?.merchant.id, merchant.id);
     });
 
+    test('a key that is not known is looked for once the flush is over that holds what reads see.', async () => {
+      const { database } = harness.service;
+      const { key } = await addMerchant(harness);
+      const flushed = Promise.withResolvers<void>();
+      let isOver = false;
+      const slow = {
+        query: <R = Row>(sql: string, ...values: Value[]) => database.query<R>(sql, ...values),
+        flushing: flushed.promise,
+        refresh: () => assert.ok(isOver),
+      };
+      const looking = lookUpCaller(slow, new Directory([]), key, harness.clock.now());
+      setImmediate(() => {
+        isOver = true;
+        flushed.resolve();
+      });
+      assert.ok((await looking).caller);
+    });
+
     test('a node that starts takes no keys that are over, but to list them.', async () => {
       const { database } = harness.service;
       const over = await revoked();
